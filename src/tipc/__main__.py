@@ -1,0 +1,5 @@
+"""``python -m tipc`` is ``tipc``."""
+
+from tipc.cli.main import console
+
+console()

@@ -1,0 +1,1 @@
+"""Text to Config: lines and values with their positions, the dialects, and lint."""

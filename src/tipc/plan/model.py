@@ -1,0 +1,100 @@
+"""What a Plan is made of. Plain frozen data; ``plan.schema`` turns it into JSON and back.
+
+Paths are relative to ``Plan.repo`` unless they are absolute. Nothing here knows a dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+KINDS = ("prepare", "train", "eval", "export", "infer")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command: what runs, where, what it needs and what it must leave behind."""
+
+    id: str  # unique in its plan, stable from run to run: "norm_train-gpu0-null/train"
+    kind: str  # one of KINDS
+    cell: str  # Cell.id
+    argv: tuple[str, ...]
+    env: Mapping[str, str | None]  # on top of the caller's; None: unset. CUDA_VISIBLE_DEVICES is always named
+    cwd: str  # "." is the repository's root
+    log: str  # where stdout and stderr go
+    needs: tuple[str, ...]  # ids of steps that must have passed
+    produces: tuple[str, ...]  # files that must be there and new afterwards; "a|b" means one of them
+    status_line: str  # the dialect's line for a success, with no colour; see ``failed_line``
+    device: str = "cpu"  # where it runs: "cpu", "gpu", "npu", "xpu", …
+    gpus: tuple[str, ...] = ()  # the device ids that it holds; empty on a CPU
+    threads: int = 1  # cores it asks for
+    processes: int = 1  # of a distributed launch
+    measures: bool = False  # its figures are kept: it runs alone on its device
+    settings: Mapping[str, str] = field(
+        default_factory=dict
+    )  # infer: batch_size, precision, mkldnn, threads, …
+    weights: str = ""  # eval/export: the trained weights it reads; train: those it leaves
+    model_dir: str = ""  # export: where the static model goes; infer: where it is read
+    line: int = 0  # the line of the config file that named the script
+    shell: str = ""  # only with --allow-shell: the command as bash has to run it
+
+    @property
+    def failed_line(self) -> str:
+        """The dialect's status line for a failure."""
+        return self.status_line.replace("Run successfully", "Run failed", 1)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination (device × trainer × autocast), and on what it really runs here."""
+
+    id: str
+    trainer: str  # "norm_train", "amp_train", "pact_train", …; "whole_infer" where nothing is trained
+    asked: str  # the config's gpu item: "0", "0,1", "10.0.0.1,10.0.0.2;0,1"
+    runs_on: str  # "gpu:0", "gpu:0,1", "cpu", "2 × cpu (gloo)"
+    autocast: str = ""
+    precision: str = "fp32"  # of training: "fp32", "amp" (with amp_level), "pact"
+    amp_level: str = ""  # "O1", "O2" or ""
+    not_certified: str = ""  # why this cell proves nothing about the device that was asked for
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A combination that is left out, and why."""
+
+    cell: str
+    kind: str
+    what: str  # "infer gpu use_trt=False precision=int8 batch_size=1"
+    reason: str
+
+
+@dataclass(frozen=True)
+class AppliedFix:
+    """A named difference from the upstream script that changed this plan."""
+
+    id: str  # see ``plan.fixes``
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one config runs in one mode on one machine."""
+
+    config: str  # as given, relative to ``repo`` where it is inside
+    mode: str
+    dialect: str
+    model: str
+    repo: str  # absolute
+    as_upstream: bool
+    cells: tuple[Cell, ...]
+    steps: tuple[Step, ...]  # in order of execution
+    skipped: tuple[Skip, ...] = ()
+    fixes: tuple[AppliedFix, ...] = ()
+    notes: tuple[str, ...] = ()  # what the user should know: another interpreter, no GPU here, …
+    results_log: str = ""  # where the status lines are appended
+    traced: bool = False
+
+    @property
+    def key(self) -> str:
+        """Names the plan inside a run."""
+        return f"{self.config}:{self.mode}"

@@ -1,0 +1,1 @@
+"""What people, CI servers and documents read of a Run and its Verdict."""

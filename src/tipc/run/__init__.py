@@ -1,0 +1,1 @@
+"""Plan to Run: scheduler, executors, supervisor, journal and resume."""

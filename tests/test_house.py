@@ -1,0 +1,67 @@
+"""The rules of the house that a machine can check: the way of the data, small files, no shell, no eval."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+STAGES = ("config", "plan", "run", "certify", "report", "cli")
+FILES = sorted(SOURCE.rglob("*.py"))
+TOOL_FILES = sorted((SOURCE / "tipc").rglob("*.py"))
+# Run by the config's interpreter in processes of their own; they are the only ones that may meet paddle.
+GUESTS = ("run/warm", "certify/probes")
+
+
+def imports(path: Path) -> list[str]:
+    """Every module that a file imports, at the top or inside a function."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.append(node.module)
+    return found
+
+
+def is_guest(path: Path) -> bool:
+    return any(guest in path.as_posix() for guest in GUESTS)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_imports_only_the_stages_before_it(stage: str) -> None:
+    later = STAGES[STAGES.index(stage) + 1 :]
+    for path in (SOURCE / "tipc" / stage).rglob("*.py"):
+        for module in imports(path):
+            parts = module.split(".")
+            assert not (parts[0] == "tipc" and len(parts) > 1 and parts[1] in later), f"{path}: {module}"
+
+
+def test_the_tool_never_imports_paddle_nor_the_zoo() -> None:
+    for path in TOOL_FILES:
+        if not is_guest(path):
+            roots = {module.split(".")[0] for module in imports(path)}
+            assert not roots & {"paddle", "paddlezoo"}, path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_a_file_has_at_most_400_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_there_is_no_shell_and_no_eval() -> None:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            name = node.func.attr if isinstance(node.func, ast.Attribute) and not name else name
+            where = f"{path}:{node.lineno}"
+            assert not (isinstance(node.func, ast.Name) and name in ("eval", "exec")), where
+            assert not (name == "system" and isinstance(node.func, ast.Attribute)), where
+            for keyword in node.keywords:
+                constant = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+                assert not (keyword.arg == "shell" and constant), where
