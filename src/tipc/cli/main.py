@@ -73,7 +73,7 @@ def main(argv: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has gone; keep the interpreter from complaining when it flushes stdout.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except Exception:  # noqa: BLE001 - the last resort: a bug in tipc, told as one and kept for a report
         from tipc.cli.crash import write_crash_report

@@ -20,6 +20,7 @@ class Task:
     timeout: float | None  # seconds
     gpus: tuple[str, ...] = ()
     warm: bool = True  # may run in a warm server, if it is a python script that can
+    observe: Path | None = None  # write paddle's operator counts by type here (JSON): evidence for mixed precision
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Executor(Protocol):
     name: str
 
     def start(self, task: Task) -> int:
-        """Start the task and return a ticket for it; an impossible task ends at once with ``Outcome.error``."""
+        """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
 
     def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
