@@ -20,7 +20,7 @@ class Task:
     timeout: float | None  # seconds
     gpus: tuple[str, ...] = ()
     warm: bool = True  # may run in a warm server, if it is a python script that can
-    observe: Path | None = None  # write paddle's operator counts by type here (JSON): evidence for mixed precision
+    observe: Path | None = None  # where paddle's operator counts by type go (JSON): evidence of AMP
 
 
 @dataclass(frozen=True)
