@@ -1,0 +1,141 @@
+"""PaddleSeg 2.8.0 as a reference, in an environment of its own.
+
+Run by the benchmarks with that environment's interpreter (`python paddleseg_guest.py NAME OUT.npz`); the
+functions without paddleseg in them are imported by the benchmarks themselves, so that both sides have the
+same weights and inputs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from typing import Any
+
+os.environ.setdefault("FLAGS_enable_pir_api", "0")
+
+import numpy as np
+
+CITYSCAPES = 19
+PEOPLE = 2
+# What PaddleSeg's TIPC configs say: the class, its options, the backbone and its options, the weights of the
+# losses.
+REFERENCE: dict[str, dict[str, Any]] = {
+    "pp_liteseg_stdc1": {
+        "model": (
+            "PPLiteSeg",
+            {"num_classes": CITYSCAPES, "arm_out_chs": [32, 64, 128], "seg_head_inter_chs": [32, 64, 64]},
+        ),
+        "backbone": ("STDC1", {}),
+        "losses": [1, 1, 1],
+    },
+    "pp_liteseg_stdc2": {
+        "model": ("PPLiteSeg", {"num_classes": CITYSCAPES}),
+        "backbone": ("STDC2", {}),
+        "losses": [1, 1, 1],
+    },
+    "pphumanseg_lite": {"model": ("PPHumanSegLite", {"num_classes": PEOPLE}), "losses": [1]},
+    "fcn_hrnetw18_small": {
+        "model": ("FCN", {"num_classes": PEOPLE, "backbone_indices": [-1]}),
+        "backbone": ("HRNet_W18_Small_V1", {}),
+        "losses": [1],
+    },
+    "deeplabv3p_resnet50": {
+        "model": (
+            "DeepLabV3P",
+            {"num_classes": PEOPLE, "backbone_indices": [0, 3], "aspp_ratios": [1, 12, 24, 36]},
+        ),
+        "backbone": ("ResNet50_vd", {"output_stride": 8, "multi_grid": [1, 2, 4]}),
+        "losses": [1],
+    },
+    "fcn_hrnetw18": {
+        "model": ("FCN", {"num_classes": CITYSCAPES, "backbone_indices": [-1], "bias": False}),
+        "backbone": ("HRNet_W18", {"padding_same": False}),
+        "losses": [1],
+    },
+    "ocrnet_hrnetw18": {
+        "model": ("OCRNet", {"num_classes": CITYSCAPES, "backbone_indices": [0]}),
+        "backbone": ("HRNet_W18", {}),
+        "losses": [1, 0.4],
+    },
+    "ocrnet_hrnetw48": {
+        "model": ("OCRNet", {"num_classes": CITYSCAPES, "backbone_indices": [0]}),
+        "backbone": ("HRNet_W48", {}),
+        "losses": [1, 0.4],
+    },
+}
+
+
+def weight(name: str, shape: list[int]) -> np.ndarray:
+    """The value of a parameter or buffer, drawn from its name alone: both sides get the same, no file between
+    them."""
+    random = np.random.RandomState(zlib.crc32(name.encode()) & 0x7FFFFFFF)
+    if name.endswith("._scale"):
+        return np.ones(shape, "float32")
+    if name.endswith("_variance") or (name.endswith(".weight") and len(shape) == 1):
+        low, high = (0.5, 1.5) if name.endswith("_variance") else (0.3, 0.7)  # keeps deep residual sums small
+        return random.uniform(low, high, shape).astype("float32")
+    if len(shape) == 1:
+        return (0.1 * random.standard_normal(shape)).astype("float32")
+    return (random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))).astype("float32")
+
+
+def fill(model: Any) -> list[tuple[str, tuple[int, ...]]]:
+    """Give every parameter and buffer its value; the names and shapes, sorted."""
+    state = model.state_dict()
+    for name, value in state.items():
+        value.set_value(weight(name, list(value.shape)))
+    return sorted((name, tuple(value.shape)) for name, value in state.items())
+
+
+def image(height: int, width: int, batch: int = 2) -> np.ndarray:
+    """A normalised image; the same everywhere."""
+    return np.random.RandomState(0).uniform(-1, 1, (batch, 3, height, width)).astype("float32")
+
+
+def outputs(model: Any, x: np.ndarray) -> dict[str, np.ndarray]:
+    """Logits in evaluation, and of all heads in training (batch statistics) with nothing dropped."""
+    import paddle
+
+    result = {}
+    for layer in model.sublayers():
+        if type(layer).__name__ in ("Dropout", "Dropout2D"):
+            layer.p = 0.0
+    with paddle.no_grad():
+        for mode in ("eval", "train"):
+            getattr(model, mode)()
+            for index, logits in enumerate(model(paddle.to_tensor(x))):
+                result[f"{mode}{index}"] = logits.numpy()
+    return result
+
+
+def build(name: str) -> Any:
+    """PaddleSeg's model of that name."""
+    import paddleseg.models as models
+    from paddleseg.models import backbones
+
+    entry = REFERENCE[name]
+    kind, options = entry["model"]
+    if "backbone" in entry:
+        backbone, backbone_options = entry["backbone"]
+        options = {**options, "backbone": getattr(backbones, backbone)(**backbone_options)}
+    return getattr(models, kind)(**options)
+
+
+def main(name: str, out: str) -> None:
+    """Write the names, shapes and outputs of a model."""
+    model = build(name)
+    trainable = sum(int(np.prod(p.shape)) for p in model.parameters() if not p.stop_gradient)
+    keys = fill(model)
+    arrays = {
+        f"{size[0]}x{size[1]} {key}": value
+        for size in SIZES
+        for key, value in outputs(model, image(*size)).items()
+    }
+    np.savez(out, keys=np.array([repr(key) for key in keys]), trainable=trainable, **arrays)
+
+
+SIZES = ((64, 96), (61, 83))
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
