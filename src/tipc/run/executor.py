@@ -40,6 +40,7 @@ class Outcome:
     gpu_util: float = 0.0
     warm: bool = False
     host: str = ""
+    left: int = 0  # processes that outlived the command; they were ended
 
 
 class Executor(Protocol):

@@ -1,0 +1,128 @@
+"""Steps as processes of this machine, each with a keeper that ends and measures its whole tree."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tipc.errors import EnvironmentProblem
+from tipc.run.executor import Outcome, Task
+from tipc.run.spawner import Spawner
+from tipc.run.warm.wire import listen
+
+GRACE = 5.0  # seconds between TERM and KILL
+
+
+@dataclass
+class _Running:
+    """A task that was handed to a server."""
+
+    task: Task
+    control: socket.socket
+    interrupted: bool = False  # we have asked for its end
+    pid: int = 0  # known once the program runs
+
+
+class LocalExecutor:
+    """Runs tasks here. A server of ours starts them, so that they end with us even if we are killed."""
+
+    name = "local"
+
+    def __init__(self, *, grace: float = GRACE) -> None:
+        self.grace = grace
+        self.host = socket.gethostname()
+        self._selector = selectors.DefaultSelector()
+        self._running: dict[int, _Running] = {}
+        self._ended: list[tuple[int, Outcome]] = []
+        self._tickets = 0
+        self._spawner: Spawner | None = None
+
+    def start(self, task: Task) -> int:
+        """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
+        self._tickets += 1
+        ticket = self._tickets
+        request = {
+            "argv": list(task.argv),
+            "cwd": str(task.cwd),
+            "env": dict(task.env),
+            "log": str(task.log),
+            "timeout": task.timeout,
+            "grace": self.grace,
+        }
+        try:
+            control = self._cold(request)
+        except (OSError, EnvironmentProblem) as error:
+            self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
+        else:
+            self._running[ticket] = _Running(task, control)
+            self._selector.register(control, selectors.EVENT_READ, ticket)
+        return ticket
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+        """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while self._running and not self._ended:
+            pause = None if until is None else max(0.0, until - time.monotonic())
+            for key, _events in self._selector.select(pause):
+                self._hear(key.data)
+            if until is not None and time.monotonic() >= until:
+                break
+        ended, self._ended = self._ended, []
+        return ended
+
+    def kill(self, ticket: int) -> None:
+        """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
+        running = self._running.get(ticket)
+        if running and not running.interrupted:
+            running.interrupted = True
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                running.control.send(b"k", socket.MSG_NOSIGNAL)
+
+    def close(self) -> None:
+        """Kill what still runs, wait for it, and let go of everything. Can be called twice."""
+        for ticket in list(self._running):
+            self.kill(ticket)
+        ended = []
+        while self._running:
+            ended += self.wait(None)
+        self._ended = ended + self._ended
+        if self._spawner:
+            self._spawner.close()
+            self._spawner = None
+        self._selector.close()
+
+    def _cold(self, request: dict[str, Any]) -> socket.socket:
+        """Hand a request to the server, started when first needed, and again if it was killed."""
+        if self._spawner:
+            with contextlib.suppress(OSError):
+                return self._spawner.start(request)
+            self._spawner.close()
+        self._spawner = Spawner()
+        return self._spawner.start(request)
+
+    def _hear(self, ticket: int) -> None:
+        """Take one message of a keeper."""
+        running = self._running[ticket]
+        message = listen(running.control)
+        if message is None:
+            self._end(ticket, Outcome(None, error="the keeper of the step was killed", host=self.host))
+        elif "outcome" in message:
+            self._end(ticket, self._outcome(running, message["outcome"]))
+        elif "pid" in message:
+            running.pid = message["pid"]
+
+    def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
+        known = {name: told[name] for name in Outcome.__dataclass_fields__ if name in told}
+        return replace(Outcome(None, host=self.host), **known)
+
+    def _end(self, ticket: int, outcome: Outcome) -> None:
+        running = self._running.pop(ticket, None)
+        if running:
+            self._selector.unregister(running.control)
+            running.control.close()
+        self._ended.append((ticket, outcome))

@@ -1,0 +1,70 @@
+"""A server process (``warm/server.py``) seen from ``tipc``: told what to start, gone with us."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from tipc.errors import EnvironmentProblem
+from tipc.run.warm.wire import send_request
+
+SERVER = Path(__file__).parent / "warm" / "server.py"
+LEAVE_WITHIN = 30.0  # seconds that a server has, after us, to end its keepers
+
+
+class Spawner:
+    """Starts processes on our behalf, so that they can be found and ended even when we are killed."""
+
+    def __init__(
+        self,
+        interpreter: Sequence[str] = (sys.executable, "-I", "-S"),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        output: IO[bytes] | None = None,
+        arguments: Sequence[str] = (),
+    ) -> None:
+        self.socket, theirs = socket.socketpair()
+        with theirs:
+            command = [*interpreter, str(SERVER), str(theirs.fileno()), *arguments]
+            try:
+                self.process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output if output is not None else subprocess.DEVNULL,
+                    stderr=subprocess.STDOUT if output is not None else None,
+                    env=env,
+                    cwd=cwd,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,  # Ctrl-C is for tipc, which tells the rest
+                )
+            except OSError as error:
+                self.socket.close()
+                message = f"{command[0]} cannot be started: {error.strerror}"
+                raise EnvironmentProblem(
+                    message, remedy="give a working interpreter with --python"
+                ) from error
+
+    def start(self, request: dict[str, Any]) -> socket.socket:
+        """Start what the request says; its keeper talks on the socket that is returned."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            try:
+                send_request(self.socket, request, theirs.fileno())
+            except OSError:
+                ours.close()
+                raise
+        return ours
+
+    def close(self) -> None:
+        """Let the server end, after what it still has to do."""
+        self.socket.close()
+        try:
+            self.process.wait(LEAVE_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

@@ -1,0 +1,204 @@
+"""Owns one step's process tree: starts it, measures it, ends it, and tells how it ended.
+
+A keeper is forked for one step and adopts every orphan below itself, so a process can call setsid, fork
+twice or clear its environment and still be found: the tree is gone when the keeper has no child left.
+It listens to ``tipc`` on a socket; that socket closing means that ``tipc`` has died, and ends the tree too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from tipc.run.warm.launch import CannotStart
+from tipc.run.warm.proctree import adopt_orphans, descendants, signal_tree
+from tipc.run.warm.usage import Usage
+from tipc.run.warm.wire import tell
+
+LINGER = 0.5  # seconds that helpers (a resource tracker, a DataLoader worker) have to end after the command
+ORPHAN_GRACE = 2.0  # between TERM and KILL when nobody waits for the outcome, or the command has ended
+STUBBORN = 10.0  # after KILL: then the outcome says that something could not be ended
+KILL_EVERY = 0.01
+
+Launch = Callable[["dict[str, Any]"], NoReturn]
+
+
+def wake_on_child() -> int:
+    """A descriptor that becomes readable when a child ends."""
+    readable, writable = os.pipe()
+    os.set_blocking(readable, False)
+    os.set_blocking(writable, False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    inherited = signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+    if inherited >= 0:
+        os.close(inherited)
+    return readable
+
+
+def drain(descriptor: int) -> None:
+    """Read away what has come, if anything."""
+    try:
+        while os.read(descriptor, 4096):
+            pass
+    except BlockingIOError:
+        return
+
+
+class Keeper:
+    """One step, from start to the last of its processes."""
+
+    def __init__(self, request: dict[str, Any], control: socket.socket, launch: Launch) -> None:
+        self.request = request
+        self.control = control
+        self.launch = launch
+        self.status: int | None = None  # of the command itself, as wait tells it
+        self.outcome: dict[str, Any] = {"timed_out": False, "interrupted": False, "left": 0, "error": ""}
+        self.usage = Usage()
+        self.signalled = 0  # the last signal that the tree was sent
+        self.grace = float(request["grace"])
+        self.due: float | None = None  # when the next harsher thing is done
+
+    def run(self) -> None:
+        """Start the step and stay until nothing is left of it."""
+        adopt_orphans()
+        self.wake = wake_on_child()
+        self.outcome["started"] = time.time()
+        self.begun = time.monotonic()
+        if self.request["timeout"] is not None:
+            self.due = self.begun + self.request["timeout"]
+        self.pid = self._start()
+        if self.pid:
+            tell(self.control, {"pid": self.pid, "keeper": os.getpid()})
+            self._watch()
+        tell(self.control, {"outcome": self.outcome})
+
+    def _start(self) -> int:
+        """Fork and let the child become the program; 0 and an ``error`` if it cannot."""
+        readable, writable = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(readable)
+            try:
+                self.launch(self.request)
+            except CannotStart as error:
+                os.write(writable, json.dumps({"error": error.why, "exit_code": error.code}).encode())
+            finally:
+                os._exit(127)
+        os.close(writable)
+        with open(readable, "rb") as pipe:
+            failure = pipe.read()
+        if not failure:
+            return pid
+        os.waitpid(pid, 0)
+        self.outcome.update(json.loads(failure))
+        return 0
+
+    def _watch(self) -> None:
+        poll = select.poll()
+        poll.register(self.wake, select.POLLIN)
+        poll.register(self.control, select.POLLIN)
+        while self._reap():
+            now = time.monotonic()
+            if self.due is not None and now >= self.due:
+                self._next(now)
+                continue
+            for descriptor, _event in poll.poll(self._pause(now)):
+                if descriptor == self.wake:
+                    drain(self.wake)
+                else:
+                    self._told(poll)
+            if self.status is None:
+                self.usage.sample_if_due(self.control)
+
+    def _pause(self, now: float) -> int:
+        """Milliseconds until there is something to do by itself."""
+        moments = [self.due] if self.due is not None else []
+        if self.status is None:
+            moments.append(self.usage.due)
+        return max(0, int((min(moments) - now) * 1000) + 1) if moments else -1
+
+    def _reap(self) -> bool:
+        """Take the status of whatever has ended; False when no process is left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            self.usage.add(used)
+            if pid == self.pid:
+                self._ended(status)
+
+    def _ended(self, status: int) -> None:
+        """The command itself is over: that is its result and its time. What it left is given a moment."""
+        self.status = status
+        self.outcome["wall"] = time.monotonic() - self.begun
+        self.outcome["exit_code"] = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+        self.outcome["signal"] = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        self.usage.into(self.outcome)
+        if not self.signalled:
+            self.due = time.monotonic() + LINGER
+
+    def _told(self, poll: select.poll) -> None:
+        """``tipc`` asks for the end, or has itself come to one."""
+        try:
+            order = self.control.recv(1)
+        except OSError:
+            order = b""
+        if not order:
+            poll.unregister(self.control)
+            self.grace = min(self.grace, ORPHAN_GRACE)
+        if self.status is None:
+            self.outcome["interrupted"] = True
+        if not self.signalled:
+            self._next(time.monotonic(), timed_out=False)
+
+    def _next(self, now: float, timed_out: bool = True) -> None:
+        """TERM to all that lives; after the grace, KILL until nothing does."""
+        if not self.signalled:
+            if self.status is None:
+                self.outcome["timed_out"] = timed_out
+            else:
+                self.outcome["left"] = len(descendants(os.getpid()))
+                self.grace = min(self.grace, ORPHAN_GRACE)
+            self.signalled = signal.SIGTERM
+            self.due = now + self.grace
+            self.hopeless = self.due + STUBBORN
+        else:
+            self.signalled = signal.SIGKILL
+            self.due = now + KILL_EVERY
+            if now > self.hopeless:
+                self._give_notice()
+                self.due = now + 1.0
+        signal_tree(os.getpid(), self.signalled)
+
+    def _give_notice(self) -> None:
+        """Something resists KILL (another user's, or stuck in the kernel). Tell it once, go on trying."""
+        if self.outcome["error"]:
+            return
+        pids = ", ".join(str(pid) for pid, _parent in descendants(os.getpid()))
+        self.outcome["error"] = f"these processes could not be ended: {pids}"
+        if "wall" not in self.outcome:
+            self.outcome["wall"] = time.monotonic() - self.begun
+        tell(self.control, {"outcome": self.outcome})
+
+
+def keep(request: dict[str, Any], control: socket.socket, launch: Launch) -> NoReturn:
+    """Be the keeper of one step; the process ends with it."""
+    code = 1
+    try:
+        Keeper(request, control, launch).run()
+        code = 0
+    finally:
+        if code:  # a fault of ours: said, not hidden; the server ends what is left of the tree
+            fault = repr(sys.exc_info()[1])
+            tell(control, {"outcome": {"error": f"the keeper of the step failed: {fault}"}})
+        os._exit(code)
