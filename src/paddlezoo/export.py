@@ -1,0 +1,74 @@
+"""From the network that was trained to the files that Paddle Inference reads: ``inference.pdmodel`` and
+``.pdiparams``.
+
+The legacy format on purpose: it is the only one that carries int8 weights and that the OpenVINO engine reads.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddlezoo.errors import ZooError, explain_os_error
+
+NAME = "inference"
+SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
+
+
+def save(network: Any, shape: Sequence[int | None], directory: str | Path) -> Path:
+    """Write the static model of ``network`` (eval mode) for inputs of ``shape`` (None: any size) into
+    ``directory``.
+
+    A network that was trained with PACT is converted in place first, so that its weights are stored as int8.
+    Returns the path without a suffix, as ``predictor.Predictor`` takes it.
+    """
+    import paddle
+    from paddle.pir_utils import OldIrGuard
+
+    from paddlezoo.quant import convert, pact
+
+    if pact.quantised_layers(network):
+        convert.to_int8(network)
+    network.eval()
+    directory = Path(directory)
+    scratch = None
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.mkdtemp(dir=directory, prefix=".export.")
+        # The guard works whatever FLAGS_enable_pir_api was when paddle was imported, also in a forked server.
+        with OldIrGuard():
+            spec = [paddle.static.InputSpec([*shape], "float32", name="x")]
+            static = paddle.jit.to_static(network, input_spec=spec, full_graph=True)
+            paddle.jit.save(static, os.path.join(scratch, NAME))
+        static.forward.rollback()  # to_static changed the network itself; it is a dynamic one again
+        for suffix in SUFFIXES:
+            source = Path(scratch, NAME + suffix)
+            if source.exists():
+                os.replace(source, directory / source.name)
+    except OSError as error:
+        raise ZooError(f"cannot export to {directory}: {explain_os_error(error)}") from None
+    finally:
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)
+    return directory / NAME
+
+
+def largest_difference(network: Any, prefix: Path, batch: np.ndarray) -> float:
+    """The largest difference between the network's outputs and the exported model's, run plainly, on one
+    batch.
+    """
+    import paddle
+
+    from paddlezoo.predictor import Predictor
+
+    with paddle.no_grad():
+        outputs = network(paddle.to_tensor(batch))
+    expected = [o.numpy() for o in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
+    got = Predictor(prefix, engine="native")(batch)
+    return max(float(np.abs(a - b).max()) for a, b in zip(expected, got, strict=True))
