@@ -21,14 +21,17 @@ def is_main() -> bool:
     return rank() == 0
 
 
-def wrap(model: Any) -> Any:
-    """Join the other processes and return the model whose gradients are averaged over them."""
+def wrap(model: Any, unused_parameters: bool = False) -> Any:
+    """Join the other processes and return the model whose gradients are averaged over them.
+
+    ``unused_parameters``: some may get no gradient, which has to be looked for in every step.
+    """
     if world_size() == 1:
         return model
     import paddle
 
     paddle.distributed.init_parallel_env()
-    return paddle.DataParallel(model)
+    return paddle.DataParallel(model, find_unused_parameters=unused_parameters)
 
 
 def unwrap(model: Any) -> Any:

@@ -21,12 +21,12 @@ NAME = "inference"
 SUFFIXES = (".pdmodel", ".pdiparams", ".pdiparams.info")
 
 
-def save(network: Any, shape: Sequence[int | None], directory: str | Path) -> Path:
+def save(network: Any, shape: Sequence[int | None], directory: str | Path, name: str = NAME) -> Path:
     """Write the static model of ``network`` (eval mode) for inputs of ``shape`` (None: any size) into
     ``directory``.
 
     A network that was trained with PACT is converted in place first, so that its weights are stored as int8.
-    Returns the path without a suffix, as ``predictor.Predictor`` takes it.
+    ``name`` is that of the files. Returns the path without a suffix, as ``predictor.Predictor`` takes it.
     """
     import paddle
     from paddle.pir_utils import OldIrGuard
@@ -45,10 +45,10 @@ def save(network: Any, shape: Sequence[int | None], directory: str | Path) -> Pa
         with OldIrGuard():
             spec = [paddle.static.InputSpec([*shape], "float32", name="x")]
             static = paddle.jit.to_static(network, input_spec=spec, full_graph=True)
-            paddle.jit.save(static, os.path.join(scratch, NAME))
+            paddle.jit.save(static, os.path.join(scratch, name))
         static.forward.rollback()  # to_static changed the network itself; it is a dynamic one again
         for suffix in SUFFIXES:
-            source = Path(scratch, NAME + suffix)
+            source = Path(scratch, name + suffix)
             if source.exists():
                 os.replace(source, directory / source.name)
     except OSError as error:
@@ -56,7 +56,7 @@ def save(network: Any, shape: Sequence[int | None], directory: str | Path) -> Pa
     finally:
         if scratch:
             shutil.rmtree(scratch, ignore_errors=True)
-    return directory / NAME
+    return directory / name
 
 
 def largest_difference(network: Any, prefix: Path, batch: np.ndarray) -> float:
