@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tipc.errors import EnvironmentProblem
-from tipc.run.warm.wire import send_request
+from tipc.run.warm.wire import send, send_socket
 
 SERVER = Path(__file__).parent / "warm" / "server.py"
 LEAVE_WITHIN = 30.0  # seconds that a server has, after us, to end its keepers
@@ -29,6 +30,7 @@ class Spawner:
         arguments: Sequence[str] = (),
     ) -> None:
         self.socket, theirs = socket.socketpair()
+        self._idle: list[socket.socket] = []
         with theirs:
             command = [*interpreter, str(SERVER), str(theirs.fileno()), *arguments]
             try:
@@ -50,18 +52,31 @@ class Spawner:
                 ) from error
 
     def start(self, request: dict[str, Any]) -> socket.socket:
-        """Start what the request says; its keeper talks on the socket that is returned."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        """Start what the request says; its keeper talks on the returned socket. OSError: no server."""
+        while self._idle:
+            keeper = self._idle.pop()
+            with contextlib.suppress(OSError):
+                send(keeper, request)
+                return keeper
+            keeper.close()
+        ours, theirs = socket.socketpair()
         with theirs:
             try:
-                send_request(self.socket, request, theirs.fileno())
+                send_socket(self.socket, theirs)
+                send(ours, request)
             except OSError:
                 ours.close()
                 raise
         return ours
 
+    def give_back(self, keeper: socket.socket) -> None:
+        """A keeper has told its outcome and can take another step."""
+        self._idle.append(keeper)
+
     def close(self) -> None:
         """Let the server end, after what it still has to do."""
+        for keeper in self._idle:
+            keeper.close()
         self.socket.close()
         try:
             self.process.wait(LEAVE_WITHIN)

@@ -1,12 +1,14 @@
-"""Owns one step's process tree: starts it, measures it, ends it, and tells how it ended.
+"""Owns one step's process tree at a time: starts it, measures it, ends it, and tells how it ended.
 
-A keeper is forked for one step and adopts every orphan below itself, so a process can call setsid, fork
-twice or clear its environment and still be found: the tree is gone when the keeper has no child left.
-It listens to ``tipc`` on a socket; that socket closing means that ``tipc`` has died, and ends the tree too.
+A keeper adopts every orphan below itself, so a process can call setsid, fork twice or clear its environment
+and still be found: the tree is gone when the keeper has no child left. It listens to ``tipc`` on a socket;
+that socket closing means that ``tipc`` has died, and ends the tree too. A keeper that is through with a step
+can take another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -20,7 +22,7 @@ from typing import Any, NoReturn
 from tipc.run.warm.launch import CannotStart
 from tipc.run.warm.proctree import adopt_orphans, descendants, signal_tree
 from tipc.run.warm.usage import Usage
-from tipc.run.warm.wire import tell
+from tipc.run.warm.wire import receive, send
 
 LINGER = 0.5  # seconds that helpers (a resource tracker, a DataLoader worker) have to end after the command
 ORPHAN_GRACE = 2.0  # between TERM and KILL when nobody waits for the outcome, or the command has ended
@@ -51,42 +53,42 @@ def drain(descriptor: int) -> None:
         return
 
 
-class Keeper:
-    """One step, from start to the last of its processes."""
+class Watch:
+    """One step, from its start to the last of its processes."""
 
-    def __init__(self, request: dict[str, Any], control: socket.socket, launch: Launch) -> None:
+    def __init__(self, request: dict[str, Any], control: socket.socket, wake: int) -> None:
         self.request = request
         self.control = control
-        self.launch = launch
+        self.wake = wake
+        self.begun = time.monotonic()
         self.status: int | None = None  # of the command itself, as wait tells it
-        self.outcome: dict[str, Any] = {"timed_out": False, "interrupted": False, "left": 0, "error": ""}
+        self.outcome: dict[str, Any] = {"started": time.time(), "left": 0, "error": ""}
         self.usage = Usage()
         self.signalled = 0  # the last signal that the tree was sent
         self.grace = float(request["grace"])
-        self.due: float | None = None  # when the next harsher thing is done
+        timeout = request["timeout"]
+        self.due = None if timeout is None else self.begun + timeout  # when the next harsher thing is done
 
-    def run(self) -> None:
-        """Start the step and stay until nothing is left of it."""
-        adopt_orphans()
-        self.wake = wake_on_child()
-        self.outcome["started"] = time.time()
-        self.begun = time.monotonic()
-        if self.request["timeout"] is not None:
-            self.due = self.begun + self.request["timeout"]
-        self.pid = self._start()
+    def run(self, launch: Launch) -> None:
+        """Start the step, stay until nothing is left of it, and tell the outcome."""
+        self.pid = self._start(launch)
         if self.pid:
-            tell(self.control, {"pid": self.pid, "keeper": os.getpid()})
+            self._tell({"pid": self.pid})
             self._watch()
-        tell(self.control, {"outcome": self.outcome})
+        self._tell({"outcome": self.outcome, "idle": True})
 
-    def _start(self) -> int:
+    def _tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # tipc has gone: the socket's end says so, too
+            send(self.control, message)
+
+    def _start(self, launch: Launch) -> int:
         """Fork and let the child become the program; 0 and an ``error`` if it cannot."""
         readable, writable = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(readable)
             try:
-                self.launch(self.request)
+                launch(self.request)
             except CannotStart as error:
                 os.write(writable, json.dumps({"error": error.why, "exit_code": error.code}).encode())
             finally:
@@ -107,15 +109,15 @@ class Keeper:
         while self._reap():
             now = time.monotonic()
             if self.due is not None and now >= self.due:
-                self._next(now)
+                self._harsher(now)
                 continue
             for descriptor, _event in poll.poll(self._pause(now)):
                 if descriptor == self.wake:
                     drain(self.wake)
                 else:
                     self._told(poll)
-            if self.status is None:
-                self.usage.sample_if_due(self.control)
+            if self.status is None and self.usage.sample_if_due():
+                self._tell({"paddle": True})
 
     def _pause(self, now: float) -> int:
         """Milliseconds until there is something to do by itself."""
@@ -136,6 +138,7 @@ class Keeper:
             self.usage.add(used)
             if pid == self.pid:
                 self._ended(status)
+            self.usage.into(self.outcome)
 
     def _ended(self, status: int) -> None:
         """The command itself is over: that is its result and its time. What it left is given a moment."""
@@ -143,32 +146,27 @@ class Keeper:
         self.outcome["wall"] = time.monotonic() - self.begun
         self.outcome["exit_code"] = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         self.outcome["signal"] = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        self.usage.into(self.outcome)
         if not self.signalled:
             self.due = time.monotonic() + LINGER
 
     def _told(self, poll: select.poll) -> None:
         """``tipc`` asks for the end, or has itself come to one."""
-        try:
-            order = self.control.recv(1)
-        except OSError:
-            order = b""
-        if not order:
+        if receive(self.control) is None:
             poll.unregister(self.control)
             self.grace = min(self.grace, ORPHAN_GRACE)
-        if self.status is None:
+        if self.status is None and not self.signalled:
             self.outcome["interrupted"] = True
         if not self.signalled:
-            self._next(time.monotonic(), timed_out=False)
+            self._harsher(time.monotonic())
 
-    def _next(self, now: float, timed_out: bool = True) -> None:
+    def _harsher(self, now: float) -> None:
         """TERM to all that lives; after the grace, KILL until nothing does."""
         if not self.signalled:
-            if self.status is None:
-                self.outcome["timed_out"] = timed_out
-            else:
+            if self.status is not None:
                 self.outcome["left"] = len(descendants(os.getpid()))
                 self.grace = min(self.grace, ORPHAN_GRACE)
+            elif not self.outcome.get("interrupted"):
+                self.outcome["timed_out"] = True
             self.signalled = signal.SIGTERM
             self.due = now + self.grace
             self.hopeless = self.due + STUBBORN
@@ -186,19 +184,25 @@ class Keeper:
             return
         pids = ", ".join(str(pid) for pid, _parent in descendants(os.getpid()))
         self.outcome["error"] = f"these processes could not be ended: {pids}"
-        if "wall" not in self.outcome:
-            self.outcome["wall"] = time.monotonic() - self.begun
-        tell(self.control, {"outcome": self.outcome})
+        self.outcome.setdefault("wall", time.monotonic() - self.begun)
+        self._tell({"outcome": self.outcome})
 
 
-def keep(request: dict[str, Any], control: socket.socket, launch: Launch) -> NoReturn:
-    """Be the keeper of one step; the process ends with it."""
+def keep(control: socket.socket, launch: Launch) -> NoReturn:
+    """Keep one step after the other until the socket closes; the process ends with that."""
     code = 1
     try:
-        Keeper(request, control, launch).run()
+        adopt_orphans()
+        wake = wake_on_child()
+        request = receive(control)
+        while request is not None:
+            if "argv" in request:  # not the wish to end a step that had just ended by itself
+                Watch(request, control, wake).run(launch)
+            request = receive(control)
         code = 0
     finally:
         if code:  # a fault of ours: said, not hidden; the server ends what is left of the tree
-            fault = repr(sys.exc_info()[1])
-            tell(control, {"outcome": {"error": f"the keeper of the step failed: {fault}"}})
+            fault = f"the keeper of the step failed: {sys.exc_info()[1]!r}"
+            with contextlib.suppress(OSError):
+                send(control, {"outcome": {"error": fault}})
         os._exit(code)

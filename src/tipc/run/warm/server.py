@@ -1,4 +1,4 @@
-"""Takes requests over a socket and forks a keeper for each. A program: ``python server.py DESCRIPTOR``.
+"""Takes sockets and forks a keeper for each. A program: ``python server.py DESCRIPTOR``.
 
 Started by ``tipc`` with its own interpreter (``-I -S``) it costs 10 ms and 8 MB once, and a step little more
 than its fork and exec. It leaves when ``tipc`` does, after the last of its keepers.
@@ -6,7 +6,6 @@ than its fork and exec. It leaves when ``tipc`` does, after the last of its keep
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import select
@@ -16,11 +15,11 @@ import sys
 
 
 def serve(requests: socket.socket) -> None:
-    """Fork a keeper for every request until the other side closes; then wait for those that still work."""
+    """Fork a keeper for every socket until the other side closes; then wait for those that still work."""
     from tipc.run.warm.keeper import drain, keep, wake_on_child
     from tipc.run.warm.launch import execute
     from tipc.run.warm.proctree import adopt_orphans
-    from tipc.run.warm.wire import receive_request
+    from tipc.run.warm.wire import receive_socket
 
     adopt_orphans()
     wake = wake_on_child()
@@ -36,18 +35,16 @@ def serve(requests: socket.socket) -> None:
             drain(wake)
             reap(keepers)
         if requests.fileno() in ready:
-            received = receive_request(requests)
-            if received is None:
+            control = receive_socket(requests)
+            if control is None:
                 poll.unregister(requests)
                 listening = False
                 continue
-            request, descriptor = received
-            control = socket.socket(fileno=descriptor)
             pid = os.fork()
             if pid == 0:
                 os.close(wake)
                 requests.close()
-                keep(request, control, execute)
+                keep(control, execute)
             control.close()
             keepers.add(pid)
 
@@ -77,9 +74,7 @@ def main() -> None:
     from tipc.run.warm import keeper, launch, proctree, usage, wire  # noqa: F401  (while the path is there)
 
     sys.path.remove(root)
-    requests = socket.socket(fileno=int(sys.argv[1]))
-    with contextlib.suppress(KeyboardInterrupt):
-        serve(requests)
+    serve(socket.socket(fileno=int(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
-import socket
 import time
 from typing import Any
 
 from tipc.run.warm.proctree import maps_library, memory
-from tipc.run.warm.wire import tell
 
 FIRST = 0.1  # seconds to the first sample; then twice as long each time, up to
 LONGEST = 1.0
@@ -32,21 +30,23 @@ class Usage:
         self.cpu += used.ru_utime + used.ru_stime
         self.peak = max(self.peak, used.ru_maxrss * 1024)
 
-    def sample_if_due(self, control: socket.socket) -> None:
-        """Look at the living tree if it is time to; the dearer a look, the rarer."""
+    def sample_if_due(self) -> bool:
+        """Look at the living tree if it is time to (the dearer a look, the rarer); True: paddle has come."""
         begun = time.monotonic()
         if begun < self.due:
-            return
+            return False
         spent = time.process_time()
         self.peak = max(self.peak, memory(os.getpid()))
+        paddle = False
         if self.looks:
             self.looks -= 1
-            if maps_library(os.getpid(), "libpaddle"):
+            paddle = maps_library(os.getpid(), "libpaddle")
+            if paddle:
                 self.looks = 0
-                tell(control, {"paddle": True})
         cost = time.process_time() - spent
         self.interval = min(self.interval * 2, LONGEST)
         self.due = begun + max(self.interval, cost / COST_LIMIT)
+        return paddle
 
     def into(self, outcome: dict[str, Any]) -> None:
         """Write what is known so far into an outcome."""

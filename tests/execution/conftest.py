@@ -1,0 +1,28 @@
+"""What the tests of execution share: a bench that finds what was left behind, and an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from execution_bench import Bench
+
+from tipc.run.local import LocalExecutor
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    left = made.alive()
+    for process in left:
+        process.kill()
+    assert not left, left
+
+
+@pytest.fixture
+def local() -> Iterator[LocalExecutor]:
+    executor = LocalExecutor(grace=0.5)
+    yield executor
+    executor.close()
