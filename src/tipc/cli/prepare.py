@@ -1,0 +1,39 @@
+"""``tipc prepare``: fetch or unpack the data that a config needs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+
+def main(argv: list[str]) -> int:
+    """Prepare the data of each config; stop at the first that fails."""
+    options = parser().parse_args(argv)
+    from tipc.plan.build import build_plan
+    from tipc.plan.inputs import expand_configs
+    from tipc.run.prepare import prepare
+
+    configs, mode = expand_configs(options.config, options.mode)
+    repo = os.path.abspath(options.repo) if options.repo else None
+    for config in configs:
+        plan = build_plan(config, mode, repo=repo, python=options.python, dialect=options.dialect)
+        code = prepare(plan, sys.stdout)
+        if code:
+            sys.stderr.write(f"{plan.config}: preparing failed with exit code {code}\n")
+            return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(
+        prog="tipc prepare",
+        description="Unpack what test_tipc/prepare.py names, or run test_tipc/prepare.sh.",
+    )
+    made.add_argument("config", nargs="+", help="config files, directories or globs, and last the mode")
+    made.add_argument("--mode", help="lite_train_lite_infer (the default), whole_infer, …")
+    made.add_argument("--repo", metavar="DIR", help="the root of the model repository")
+    made.add_argument("--dialect", help="the layout of the config, if it is not recognised")
+    made.add_argument("--python", metavar="PROGRAM", help="the interpreter for `python` in the config")
+    return made

@@ -1,0 +1,131 @@
+"""What a step leaves behind, and whether it is really from this attempt.
+
+Before an attempt, what lies where its artefacts belong is set aside, so that yesterday's file can neither be
+taken for today's nor make a script think that its work is done. It is deleted when the step has passed, and
+put back when the step left nothing in its place: nothing is lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_BLOCK = 1 << 20
+Stamp = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Aside:
+    """What was there before an attempt: files that were moved away, and stamps of those that could not be."""
+
+    directory: Path
+    moved: Mapping[Path, Path] = field(default_factory=dict)  # where it belongs → where it is kept
+    stamps: Mapping[Path, Stamp] = field(default_factory=dict)
+
+
+def set_aside(root: Path, produces: Sequence[str], directory: Path) -> Aside:
+    """Move what an earlier attempt left at the places of ``produces`` into ``directory``.
+
+    What cannot be moved (another disk, a whole directory) stays; its stamp tells later whether it is new.
+    """
+    moved: dict[Path, Path] = {}
+    stamps: dict[Path, Stamp] = {}
+    for path in _places(root, produces):
+        if not os.path.lexists(path):
+            continue
+        if path.is_dir() or not _move(path, target := _free_name(directory, path.name)):
+            stamps[path] = _stamp(path)
+        else:
+            moved[path] = target
+    return Aside(directory, moved, stamps)
+
+
+def settle(aside: Aside, *, passed: bool) -> None:
+    """After the attempt: drop what was set aside if it passed, else put back what nothing has replaced."""
+    if passed:
+        shutil.rmtree(aside.directory, ignore_errors=True)
+        return
+    for place, kept in aside.moved.items():
+        if not os.path.lexists(place) and os.path.lexists(kept):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(kept, place)
+    if aside.directory.is_dir() and not any(aside.directory.iterdir()):
+        aside.directory.rmdir()
+
+
+def missing(root: Path, produces: Sequence[str], aside: Aside) -> str:
+    """Why the artefacts do not count, in one line; empty if each of them is there and new."""
+    for item in produces:
+        old = ""
+        for choice in item.split("|"):
+            path = root / choice
+            if path.exists():
+                if aside.stamps.get(path) != _stamp(path):
+                    break
+                old = f"artefact {choice} was there before and was not written"
+            elif path in aside.moved and not old:
+                old = f"no artefact {choice} (one from before was there; it does not count)"
+        else:
+            return old or f"no artefact {item.replace('|', ' or ')}"
+    return ""
+
+
+def digests(root: Path, produces: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of each artefact that is there, by the path that the step names it with."""
+    found = {}
+    for item in produces:
+        for choice in item.split("|"):
+            if (root / choice).exists():
+                found[choice] = digest(root / choice)
+    return found
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's contents, or of the names and contents of all files below a directory."""
+    total = hashlib.sha256()
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.is_file():
+                total.update(f"{file.relative_to(path)}\0{digest(file)}\n".encode("utf-8", "surrogateescape"))
+        return total.hexdigest()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK):
+            total.update(block)
+    return total.hexdigest()
+
+
+def _places(root: Path, produces: Sequence[str]) -> Iterator[Path]:
+    for item in produces:
+        for choice in item.split("|"):
+            yield root / choice
+
+
+def _stamp(path: Path) -> Stamp:
+    """Changes whenever the file is written; of a directory, whenever anything below it is."""
+    info = path.stat()
+    newest, count, size = info.st_mtime_ns, 1, info.st_size
+    if path.is_dir():
+        for file in path.rglob("*"):
+            below = file.lstat()
+            newest, count, size = max(newest, below.st_mtime_ns), count + 1, size + below.st_size
+    return info.st_ino, newest, count, size
+
+
+def _move(path: Path, target: Path) -> bool:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.rename(path, target)
+    except OSError:
+        return False
+    return True
+
+
+def _free_name(directory: Path, name: str) -> Path:
+    number = 0
+    while os.path.lexists(directory / f"{number}-{name}"):
+        number += 1
+    return directory / f"{number}-{name}"

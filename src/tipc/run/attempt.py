@@ -1,0 +1,177 @@
+"""One attempt at one step: everything that is done before its process starts and after it has ended."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tipc.plan.model import Plan, Step
+from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
+from tipc.run.executor import Outcome, Task
+from tipc.run.journal import disk_problem
+from tipc.run.record import FAILED, FLAKY, INTERRUPTED, PASSED, TIMEOUT, StepResult
+
+_NAME_LIMIT = 180
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A step that is about to run, or runs."""
+
+    plan: Plan
+    step: Step
+    number: int  # 1: the first in this call
+    task: Task
+    aside: Aside
+
+    @property
+    def published_log(self) -> Path:
+        """Where the dialect wants the log; the run keeps its own name for the same file."""
+        return Path(self.plan.repo) / self.step.log
+
+
+def begin(
+    run: Path, index: int, plan: Plan, step: Step, number: int, *, timeout: float | None, cold: bool
+) -> Attempt:
+    """Make room for the step: its log, its artefacts' places, its environment."""
+    root = Path(plan.repo)
+    name = file_name(step.id)
+    task = Task(
+        name=step.id,
+        argv=("bash", "-c", step.shell) if step.shell else step.argv,
+        cwd=root / step.cwd,
+        env=environment(step.env),
+        log=_free_log(run / "logs" / str(index), name),
+        timeout=timeout,
+        gpus=step.gpus,
+        warm=not cold and not step.shell and step.kind != "prepare",
+        observe=_observation(run, index, plan, step),
+    )
+    aside = set_aside(root, step.produces, run / "aside" / str(index) / name)
+    attempt = Attempt(plan, step, number, task, aside)
+    try:
+        task.log.parent.mkdir(parents=True, exist_ok=True)
+        task.log.touch()
+        if step.log:
+            _publish(attempt)
+    except OSError as error:
+        raise disk_problem(error, task.log.parent) from error
+    return attempt
+
+
+def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
+    """What the attempt came to. Only a step that ended with 0 and left new artefacts has passed."""
+    step, root = attempt.step, Path(attempt.plan.repo)
+    state, reason = judge(outcome, attempt.task.timeout)
+    if state == PASSED and (lack := missing(root, step.produces, attempt.aside)):
+        state, reason = FAILED, f"exit 0, but {lack}"
+    elif state == PASSED and attempt.number > 1:
+        state, reason = FLAKY, f"passed at attempt {attempt.number}"
+    good = state in (PASSED, FLAKY)
+    try:
+        found = digests(root, step.produces) if good else {}
+        settle(attempt.aside, passed=good)
+        if step.log and not _is_published(attempt):
+            _publish(attempt, copy=True)
+    except OSError as error:
+        raise disk_problem(error, root) from error
+    return StepResult(
+        plan=attempt.plan.key,
+        step=step.id,
+        state=state,
+        reason=reason,
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        attempts=attempt.number,
+        started=outcome.started,
+        wall=outcome.wall,
+        cpu=outcome.cpu,
+        peak_rss=outcome.peak_rss,
+        peak_gpu=outcome.peak_gpu,
+        gpu_util=outcome.gpu_util,
+        log=str(attempt.task.log),
+        warm=outcome.warm,
+        executor=executor,
+        host=outcome.host,
+        artefacts=found,
+    )
+
+
+def judge(outcome: Outcome, timeout: float | None) -> tuple[str, str]:
+    """The state that a process's end stands for, and the reason in a few words."""
+    if outcome.interrupted:
+        return INTERRUPTED, "stopped"
+    if outcome.timed_out:
+        return TIMEOUT, f"no end within {timeout:g} s" if timeout else "no end in time"
+    if outcome.error:
+        return FAILED, outcome.error
+    if outcome.signal is not None:
+        return FAILED, f"killed by {signal_name(outcome.signal)}"
+    if outcome.exit_code != 0:
+        return FAILED, f"exit {outcome.exit_code}"
+    return PASSED, ""
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11; real-time signals keep their number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def environment(changes: Mapping[str, str | None]) -> dict[str, str]:
+    """The caller's environment with a step's changes. Python does not hold its output back: logs are live."""
+    merged: dict[str, str | None] = {**os.environ, **changes}
+    merged.setdefault("PYTHONUNBUFFERED", "1")
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def file_name(step: str) -> str:
+    """A step's id as a file name."""
+    name = step.replace("/", "__")
+    if len(os.fsencode(name)) > _NAME_LIMIT:
+        name = name[: _NAME_LIMIT // 2] + "-" + hashlib.sha256(os.fsencode(step)).hexdigest()[:16]
+    return name
+
+
+def _observation(run: Path, index: int, plan: Plan, step: Step) -> Path | None:
+    """Training in mixed precision leaves operator counts as evidence."""
+    cell = next((cell for cell in plan.cells if cell.id == step.cell), None)
+    if step.kind != "train" or cell is None or cell.precision != "amp":
+        return None
+    return run / "evidence" / str(index) / f"{step.id.replace('/', '__')}.ops.json"
+
+
+def _free_log(folder: Path, name: str) -> Path:
+    path, number = folder / f"{name}.log", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{name}.{number}.log"
+    return path
+
+
+def _is_published(attempt: Attempt) -> bool:
+    try:
+        return os.path.samefile(attempt.task.log, attempt.published_log)
+    except OSError:
+        return False
+
+
+def _publish(attempt: Attempt, *, copy: bool = False) -> None:
+    """Give the log its second name; on another disk it can only be copied, when it is complete."""
+    place = attempt.published_log
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_dir():
+        return  # the dialect names its save directory like a log; the run's own log is enough
+    place.unlink(missing_ok=True)
+    try:
+        os.link(attempt.task.log, place)
+    except OSError:
+        if copy:
+            shutil.copyfile(attempt.task.log, place)

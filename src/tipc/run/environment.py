@@ -1,0 +1,99 @@
+"""The machine that a run happened on: versions, processor, devices, and the commit of each repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tipc import __version__
+
+PACKAGES = (
+    "paddlepaddle",
+    "paddlepaddle-gpu",
+    "paddleslim",
+    "numpy",
+    "opencv-python",
+    "opencv-python-headless",
+)
+# Run by the interpreter of the configs, which need not have tipc. It reads metadata and imports no package.
+_ASK = (
+    "import sys, json, platform\n"
+    "from importlib import metadata\n"
+    "found = {}\n"
+    "for name in sys.argv[1:]:\n"
+    "    try: found[name] = metadata.version(name)\n"
+    "    except metadata.PackageNotFoundError: pass\n"
+    "print(json.dumps({'python': platform.python_version(), 'packages': found}))\n"
+)
+_PATIENCE = 20.0
+
+
+def describe(repos: Iterable[str] = (), interpreters: Iterable[str] = ()) -> dict[str, Any]:
+    """What can change a result on this machine, as JSON. What cannot be found out is left out."""
+    return {
+        "tipc": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "host": socket.gethostname(),
+        "cpu": _cpu(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "gpus": _gpus(),
+        "interpreters": {path: told for path in dict.fromkeys(interpreters) if (told := _interpreter(path))},
+        "repos": {repo: told for repo in dict.fromkeys(repos) if (told := _commit(repo))},
+    }
+
+
+def _cpu() -> dict[str, Any]:
+    facts: dict[str, Any] = {"cores": len(os.sched_getaffinity(0))}
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return facts
+    for line in text.split("\n\n")[0].splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            facts["model"] = value.strip()
+        elif name.strip() in ("flags", "Features"):
+            facts["flags"] = value.split()
+    return facts
+
+
+def _gpus() -> list[dict[str, str]]:
+    query = "name,driver_version,memory.total,compute_cap"
+    told = _output(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"])
+    rows = [[word.strip() for word in line.split(",")] for line in told.splitlines()]
+    return [dict(zip(query.split(","), row, strict=False)) for row in rows]
+
+
+def _interpreter(path: str) -> dict[str, Any]:
+    told = _output([path, "-c", _ASK, *PACKAGES])
+    try:
+        answer = json.loads(told)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _commit(repo: str) -> dict[str, Any]:
+    commit = _output(["git", "-C", repo, "rev-parse", "HEAD"]).strip()
+    if not commit:
+        return {}
+    changes = _output(["git", "-C", repo, "status", "--porcelain", "--untracked-files=no"])
+    return {"commit": commit, "changed": bool(changes.strip())}
+
+
+def _output(argv: list[str]) -> str:
+    """What a program says, or nothing if it is not there, fails or hangs."""
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, timeout=_PATIENCE, check=True, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace")

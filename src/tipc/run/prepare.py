@@ -1,0 +1,158 @@
+"""The data of a config: ``test_tipc/prepare.py`` says what to unpack, or ``test_tipc/prepare.sh`` does it.
+
+``prepare.py`` may name archives in ``ARCHIVES``, a literal that is read without running anything: a list of
+``(archive, target)``, or a dict from mode to such a list with ``"*"`` for the others. If it has a
+``if __name__ == "__main__":``, it is then run by the config's interpreter as ``prepare.py CONFIG MODE``.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TextIO
+
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.plan.model import Plan, Step
+from tipc.run.archive import unpack
+from tipc.run.graph import Key
+
+DECLARED = "test_tipc/prepare.py"
+SCRIPT = "test_tipc/prepare.sh"
+STEP = "prepare"
+GUARD = (
+    "TIPC_PREPARING"  # set for what prepares: a script that calls `tipc prepare` must not go round for ever
+)
+
+
+def with_prepare(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans with a first step that prepares, where the repository says how; everything else needs it."""
+    return [_with_step(plan) for plan in plans]
+
+
+def order(plans: Sequence[Plan]) -> dict[Key, list[Key]]:
+    """What must come after what, beyond what each step needs.
+
+    A ``prepare.sh`` may replace the data of another config, so the plans of its repository run one after the
+    other. What a ``prepare.py`` names is unpacked once, before anything else of its repository runs.
+    """
+    after: dict[Key, list[Key]] = {}
+    for repo in dict.fromkeys(plan.repo for plan in plans):
+        mine = [plan for plan in plans if plan.repo == repo and any(step.kind == STEP for step in plan.steps)]
+        declared = (Path(repo) / DECLARED).is_file()
+        for before, plan in pairwise(mine):
+            ends = [(before.key, step.id) for step in before.steps if step.id == STEP or not declared]
+            after[plan.key, STEP] = ends
+        if declared and mine:
+            last = (mine[-1].key, STEP)
+            after.update(
+                {(plan.key, step.id): [last] for plan in mine for step in plan.steps if step.id != STEP}
+            )
+    return after
+
+
+def prepare(plan: Plan, stream: TextIO) -> int:
+    """Prepare the data of a plan; the exit code of what did it."""
+    repo = Path(plan.repo)
+    environ = {**os.environ, GUARD: plan.repo}
+    if (repo / DECLARED).is_file():
+        archives, is_script = read_declaration(repo / DECLARED, plan.mode)
+        for archive, target in archives:
+            new = unpack(repo / archive, _inside(repo, target))
+            stream.write(f"{archive}: {'unpacked into ' + target if new else 'is already unpacked'}\n")
+            stream.flush()
+        return _call([interpreter(plan), DECLARED, plan.config, plan.mode], repo, environ) if is_script else 0
+    if not (repo / SCRIPT).is_file():
+        raise UsageError(f"neither {DECLARED} nor {SCRIPT} is there", path=plan.repo)
+    if os.environ.get(GUARD) == plan.repo:
+        remedy = f"name the archives in {DECLARED}, or let {SCRIPT} do the work itself"
+        raise UsageError(f"{SCRIPT} only calls `tipc prepare`", path=plan.repo, remedy=remedy)
+    return _call(["bash", SCRIPT, plan.config, plan.mode], repo, environ)
+
+
+def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool]:
+    """The archives that ``prepare.py`` names for a mode, and whether it is a script, too."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", 0) or 0
+        raise UsageError(f"cannot be read: {error}", path=str(path), line=line) from error
+    archives: list[tuple[str, str]] = []
+    for node in tree.body:
+        names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(name, ast.Name) and name.id == "ARCHIVES" for name in names):
+            archives = _archives(path, node, mode)
+    is_script = any(isinstance(node, ast.If) and "__name__" in ast.dump(node.test) for node in tree.body)
+    return archives, is_script
+
+
+def interpreter(plan: Plan) -> str:
+    """The interpreter of a plan's commands."""
+    return next((step.argv[0] for step in plan.steps if step.argv and step.kind != STEP), sys.executable)
+
+
+def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
+    try:
+        value = ast.literal_eval(getattr(node, "value", None) or "")
+        if isinstance(value, dict):
+            value = value.get(mode, value.get("*", []))
+        pairs = [(archive, target) for archive, target in value]
+    except (ValueError, TypeError, SyntaxError) as error:
+        raise _no_list(path, node) from error
+    if not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise _no_list(path, node)
+    return pairs
+
+
+def _no_list(path: Path, node: ast.stmt) -> UsageError:
+    message = "ARCHIVES must be a literal list of (archive, target), or a dict from mode to such a list"
+    return UsageError(message, path=str(path), line=node.lineno)
+
+
+def _inside(repo: Path, target: str) -> Path:
+    path = Path(os.path.realpath(repo / target))
+    if not path.is_relative_to(os.path.realpath(repo)):
+        raise UsageError(f"the target `{target}` is outside the repository", path=str(repo / DECLARED))
+    return path
+
+
+def _call(argv: list[str], repo: Path, environ: Mapping[str, str]) -> int:
+    import subprocess
+
+    try:
+        code = subprocess.run(argv, cwd=repo, env=environ, check=False, stdin=subprocess.DEVNULL).returncode
+    except OSError as error:
+        raise EnvironmentProblem(f"{argv[0]} cannot be started: {error.strerror}") from error
+    return code if code >= 0 else 128 - code
+
+
+def _with_step(plan: Plan) -> Plan:
+    repo = Path(plan.repo)
+    if any(step.kind == STEP for step in plan.steps) or not plan.steps:
+        return plan
+    call: tuple[str, ...]
+    if (repo / DECLARED).is_file():
+        call = (sys.executable, "-m", "tipc", "prepare", plan.config, plan.mode, "--repo", plan.repo)
+    elif (repo / SCRIPT).is_file():
+        call = ("bash", SCRIPT, plan.config, plan.mode)
+    else:
+        return plan
+    log = os.path.join(os.path.dirname(plan.results_log), "prepare.log") if plan.results_log else ""
+    step = Step(
+        id=STEP,
+        kind=STEP,
+        cell=STEP,
+        argv=call,
+        env={GUARD: plan.repo} if call[0] == "bash" else {},
+        cwd=".",
+        log=log,
+        needs=(),
+        produces=(),
+        status_line="",
+    )
+    rest = tuple(replace(other, needs=(STEP, *other.needs)) for other in plan.steps)
+    return replace(plan, steps=(step, *rest))
