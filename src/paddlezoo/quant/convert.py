@@ -37,7 +37,7 @@ class Int8Weight(paddle.nn.Layer):
         if paddle.in_dynamic_mode():
             shape = [1] * weight.ndim
             shape[self._axis] = -1
-            return weight.astype("float32") * (self._scales.reshape(shape) / LARGEST)
+            return weight.astype("float32") * self._scales.reshape(shape) / LARGEST
         result = self._helper.create_variable_for_type_inference("float32")
         self._helper.append_op(
             type="dequantize_linear",

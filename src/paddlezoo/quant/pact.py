@@ -157,17 +157,21 @@ def quantised_layers(model: Any) -> dict[str, Any]:
 def calibrate(model: Any, batches: Iterable[Any]) -> int:
     """Set every clip to the largest activation in some batches; returns how many clips were set.
 
-    Done before training on more than one process, so that all of them start from the same clips.
+    Done before training on more than one process, so that all of them start from the same clips. The
+    network's statistics are left as they were.
     """
     quanters = [layer.activation_quanter for layer in quantised_layers(model).values()]
     for each in quanters:
         each.seen = 0.0
     training = model.training
-    model.eval()
+    buffers = [(buffer, buffer.numpy()) for buffer in model.buffers()]
+    model.train()  # batch norm as in training: a new network's own statistics mean nothing yet
     with paddle.no_grad():
         for batch in batches:
             model(batch)
     (model.train if training else model.eval)()
+    for buffer, value in buffers:
+        buffer.set_value(value)
     count = 0
     for each in quanters:
         if each.seen:
