@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +49,15 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
             data = stream.read(READ_LIMIT // 2 if size > READ_LIMIT else READ_LIMIT)
             number = yield from _numbered(data, 1)
             if size > READ_LIMIT:
-                # The number of a line in the second half is not known: it is counted as if nothing lay between.
+                # The number of a line in the second half is not known: it is counted as if nothing lay
+                # between.
                 stream.seek(size - READ_LIMIT // 2)
                 yield from _numbered(stream.read(READ_LIMIT // 2), number)
     except OSError:
         return
 
 
-def _numbered(data: bytes, first: int) -> Iterator[tuple[int, str]]:
+def _numbered(data: bytes, first: int) -> Generator[tuple[int, str], None, int]:
     for raw in data.decode("utf-8", "replace").splitlines():
         yield first, ANSI.sub("", raw[:LINE_LIMIT])
         first += 1
@@ -112,7 +113,8 @@ def _row(number: int, text: str) -> dict[str, Any]:
 
 
 def evaluation_series(path: Path) -> list[dict[str, Any]]:
-    """The lines that tell an evaluation's result: ``line``, ``metrics`` (name → value), ``epoch`` if it is told."""
+    """The lines that tell an evaluation's result: ``line``, ``metrics`` (name → value), ``epoch`` if it is
+    told."""
     found = []
     for number, text in lines(Path(path)):
         if "batch_cost" in text or "avg_ips" in text:
@@ -137,8 +139,8 @@ TIMED = re.compile(r"^(?P<stage>\w+?)_time(?:_(?P<percentile>p\d\d))?\(ms\)$")
 def autolog_block(path: Path) -> dict[str, Any] | None:
     """The last benchmark block of an inference log, or None.
 
-    ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``, ``perf``. Values
-    are text, except in ``perf``: numbers. A section that was not printed is missing.
+    ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``, ``perf``.
+    Values are text, except in ``perf``: numbers. A section that was not printed is missing.
     """
     block: dict[str, Any] | None = None
     section = ""
@@ -167,7 +169,8 @@ def _figure(value: str, section: str) -> float | str:
 
 
 def latency_stages(block: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Milliseconds by stage of a benchmark block: ``{"inference": {"mean": 50.7, "p50": 49.9, "p95": 61.0}}``."""
+    """Milliseconds by stage of a benchmark block: ``{"inference": {"mean": 50.7, "p50": 49.9, "p95":
+    61.0}}``."""
     stages: dict[str, dict[str, float]] = {}
     for key, value in block.get("perf", {}).items():
         match = TIMED.match(key)

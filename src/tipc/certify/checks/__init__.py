@@ -1,0 +1,1 @@
+"""The built-in checks, one function each, by subject."""

@@ -1,0 +1,175 @@
+"""The small data set that a repository brings as an archive: read, never unpacked."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+NAMES = ("lite_data.tar", "lite_data.tar.gz", "lite_data.tgz", "lite_data.zip")
+PLACES = ("", "test_tipc", "test_images", "data", "deploy")
+SIZE_LIMIT = 20 * 10**6  # the spec's 20 MB
+IMAGE_LIMITS = (8, 16)  # the spec's images a split
+UNPACKED_LIMIT = 2**30
+MEMBERS_LIMIT = 100_000
+LIST_LIMIT = 2**20
+IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff")
+SPLITS = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "test": "test",
+}
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What lies in an archive, or why it cannot be read."""
+
+    path: Path
+    size: int
+    error: str = ""
+    files: dict[str, int] = field(default_factory=dict)  # name as unpacked → bytes
+    lists: dict[str, list[str]] = field(default_factory=dict)  # a *.txt list → its lines
+
+    def folders(self) -> set[str]:
+        """Every folder that unpacking makes."""
+        return {parent.as_posix() for name in self.files for parent in PurePosixPath(name).parents}
+
+    def has(self, path: str) -> bool:
+        """Unpacking makes this file or folder."""
+        name = PurePosixPath(path.strip()).as_posix().removeprefix("./").rstrip("/")
+        return name in self.files or name in self.folders()
+
+
+def find_archive(repo: Path) -> Path | None:
+    """The repository's archive, where the spec and the families put it."""
+    found = [repo / place / name for place in PLACES for name in NAMES if (repo / place / name).is_file()]
+    return found[0] if found else None
+
+
+def read_archive(path: Path) -> Archive:
+    """Read every byte, so that half a file shows; nothing is written anywhere."""
+    size = path.stat().st_size
+    try:
+        entries = zip_entries(path) if path.suffix == ".zip" else tar_entries(path)
+    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError) as error:
+        return Archive(path, size, error=f"it cannot be unpacked: {error or type(error).__name__}")
+    outside = [name for name in entries if name.startswith("/") or ".." in PurePosixPath(name).parts]
+    if outside:
+        return Archive(path, size, error=f"{outside[0]} would be unpacked outside the repository")
+    files = {PurePosixPath(name).as_posix(): length for name, (length, _) in entries.items()}
+    lists = {
+        PurePosixPath(name).as_posix(): [line for line in text.splitlines() if line.strip()]
+        for name, (_, text) in entries.items()
+        if text
+    }
+    return Archive(path, size, "" if files else "it is empty", files, lists)
+
+
+def tar_entries(path: Path) -> dict[str, tuple[int, str]]:
+    entries: dict[str, tuple[int, str]] = {}
+    total = 0
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if not member.isfile():
+                continue
+            total += member.size
+            if total > UNPACKED_LIMIT or len(entries) >= MEMBERS_LIMIT:
+                raise ValueError(
+                    f"it unpacks to more than {UNPACKED_LIMIT // 2**20} MB or {MEMBERS_LIMIT} files"
+                )
+            stream = archive.extractfile(member)
+            data = stream.read() if stream else b""
+            if len(data) < member.size:
+                raise EOFError(f"{member.name} is cut off after {len(data)} of {member.size} bytes")
+            entries[member.name] = (member.size, list_text(member.name, data))
+        end = archive.offset
+    if path.suffix == ".tar":
+        with path.open("rb") as raw:
+            head = raw.read(3)
+            raw.seek(end)
+            # A whole tar ends with blocks of zeros; python reads one that was cut between two files as
+            # complete.
+            if head[:2] != b"\x1f\x8b" and head != b"BZh" and len(raw.read(512)) < 512:
+                raise EOFError("it is cut off: the end-of-archive block is missing")
+    return entries
+
+
+def zip_entries(path: Path) -> dict[str, tuple[int, str]]:
+    entries: dict[str, tuple[int, str]] = {}
+    with zipfile.ZipFile(path) as archive:
+        infos = [info for info in archive.infolist() if not info.is_dir()]
+        if sum(info.file_size for info in infos) > UNPACKED_LIMIT or len(infos) > MEMBERS_LIMIT:
+            raise ValueError(f"it unpacks to more than {UNPACKED_LIMIT // 2**20} MB or {MEMBERS_LIMIT} files")
+        for info in infos:
+            entries[info.filename] = (info.file_size, list_text(info.filename, archive.read(info)))
+    return entries
+
+
+def list_text(name: str, data: bytes) -> str:
+    """The text of a list file; "" of any other."""
+    small = name.endswith(".txt") and len(data) <= LIST_LIMIT
+    return data.decode("utf-8", "replace") if small else ""
+
+
+def split_of(name: str) -> str:
+    """The split that a list or a folder is of, by its name: "train", "val", "test" or ""."""
+    for word in PurePosixPath(name).stem.lower().replace("-", "_").split("_"):
+        if word in SPLITS:
+            return SPLITS[word]
+    return ""
+
+
+def splits(archive: Archive) -> dict[str, int]:
+    """Images in each split: entries of its list or, without lists, images below its folder. By list or
+    folder."""
+    found = {
+        name: len(entries)
+        for name, entries in archive.lists.items()
+        if split_of(name) and names_images(entries)
+    }
+    if found:
+        return found
+    for name in archive.files:
+        if PurePosixPath(name).suffix.lower() not in IMAGES:
+            continue
+        for parent in PurePosixPath(name).parents:
+            if split_of(parent.name) and parent.name:
+                found[parent.as_posix()] = found.get(parent.as_posix(), 0) + 1
+                break
+    return found
+
+
+def names_images(entries: list[str]) -> bool:
+    return any(
+        PurePosixPath(word).suffix.lower() in IMAGES for entry in entries[:3] for word in entry.split()
+    )
+
+
+def dangling(archive: Archive) -> list[str]:
+    """Entries of lists whose image is not in the archive, beside the list or below its root: "list:line
+    image"."""
+    missing = []
+    for name, entries in archive.lists.items():
+        if not split_of(name):
+            continue
+        roots = [PurePosixPath(name).parent, *PurePosixPath(name).parents, PurePosixPath(".")]
+        for number, entry in enumerate(entries, 1):
+            for word in entry.split():
+                if PurePosixPath(word).suffix.lower() not in IMAGES:
+                    continue
+                if not any(
+                    (root / word).as_posix() in archive.files or _below(root, word, archive) for root in roots
+                ):
+                    missing.append(f"{name}:{number} {word}")
+    return missing
+
+
+def _below(root: PurePosixPath, word: str, archive: Archive) -> bool:
+    """Lists of ImageNet's kind name images relative to the split's own folder."""
+    return any((root / split / word).as_posix() in archive.files for split in ("train", "val", "test"))

@@ -1,0 +1,211 @@
+"""An exported model: does it load, what goes in, what is quantised, and are its values the trained ones?"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from typing import Any
+
+import numpy as np
+import probe_weights  # type: ignore[import-not-found]
+
+CONVOLUTIONS = ("conv2d", "depthwise_conv2d", "conv2d_transpose", "fused_conv2d")
+PRODUCTS = ("matmul_v2", "matmul", "mul", "fc", "linear")
+
+
+def files(folder: str) -> tuple[str, str]:
+    """Structure and parameters of the model in a folder (or of a prefix); raises with what is missing."""
+    found = []
+    for pattern in ("*.pdmodel", "*.json", "__model__"):
+        found += sorted(glob.glob(os.path.join(folder, pattern))) if os.path.isdir(folder) else []
+    for structure in found:
+        stem = os.path.splitext(structure)[0]
+        if os.path.isfile(stem + ".pdiparams"):
+            return structure, stem + ".pdiparams"
+    if not found:
+        raise FileNotFoundError(f"no structure (*.pdmodel or *.json) in {folder}")
+    raise FileNotFoundError(f"no parameters (*.pdiparams) beside {os.path.basename(found[0])} in {folder}")
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    structure, parameters = files(question["model_dir"])
+    reply = {"structure": os.path.basename(structure), "parameters": os.path.basename(parameters)}
+    if structure.endswith(".json"):
+        return {**reply, **_inspect_pir(structure, parameters)}
+    return {**reply, **_inspect_legacy(structure, question)}
+
+
+def _inspect_legacy(structure: str, question: dict[str, Any]) -> dict[str, Any]:
+    import paddle
+
+    paddle.enable_static()
+    try:
+        scope = paddle.static.Scope()
+        with paddle.static.scope_guard(scope):
+            executor = paddle.static.Executor(paddle.CPUPlace())
+            prefix = os.path.splitext(structure)[0]
+            program, inputs, outputs = paddle.static.load_inference_model(prefix, executor)
+            block = program.global_block()
+            names = [var.name for var in block.vars.values() if var.persistable]
+            arrays = {}
+            for name in names:
+                var = scope.find_var(name)
+                if var is not None and name not in ("feed", "fetch"):
+                    arrays[name] = np.array(var.get_tensor())
+            shapes = {name: [int(size) for size in block.var(name).shape] for name in inputs}
+            operators: dict[str, int] = {}
+            for op in block.ops:
+                operators[op.type] = operators.get(op.type, 0) + 1
+            return {
+                "inputs": shapes,
+                "outputs": len(outputs),
+                "operators": operators,
+                "layers": _layers(block, arrays),
+                **_compare(arrays, question.get("weights", "")),
+            }
+    finally:
+        paddle.disable_static()
+
+
+def _layers(block: Any, arrays: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every convolution and linear layer, and how its weight and its input are quantised."""
+    producer = {name: op for op in block.ops for name in op.output_arg_names}
+    found = []
+    for op in block.ops:
+        if op.type not in (*CONVOLUTIONS, *PRODUCTS):
+            continue
+        slots = [slot for slot in ("Filter", "Y", "W", "weight") if slot in op.input_names]
+        if not slots:
+            continue
+        source, chain = _origin(op.input(slots[0])[0], producer)
+        if source not in arrays:
+            continue  # a product of two activations: no layer
+        quantiser = next((item for item in chain if "quantize" in item.type), None)
+        layer = {"op": op.type, "weight": source, "dtype": str(arrays[source].dtype)}
+        slot = next(slot for slot in op.input_names if slot in ("Input", "X"))
+        _, incoming = _origin(op.input(slot)[0], producer)
+        before = next((item for item in incoming if "quantize" in item.type), None)
+        layer["activation_bits"] = _bits(before)
+        layer["bits"] = _bits(quantiser) or (8 if arrays[source].dtype == np.int8 else 0)
+        if layer["bits"]:
+            scale = _scale(quantiser, arrays)
+            layer["per_channel"] = scale is not None and scale.size > 1
+            axis = int(quantiser.attr("quant_axis")) if quantiser and quantiser.has_attr("quant_axis") else 0
+            layer["on_grid"] = _on_grid(arrays[source], scale, axis, layer["bits"])
+        found.append(layer)
+    return found
+
+
+def _origin(name: str, producer: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Where a value comes from, through the quantisers (and views) that lie between."""
+    chain: list[Any] = []
+    while name in producer and len(chain) < 8:
+        op = producer[name]
+        if "quantize" not in op.type and op.type not in ("reshape2", "transpose2", "cast", "assign"):
+            break
+        chain.append(op)
+        name = op.input("X")[0]
+    return name, chain
+
+
+def _bits(op: Any) -> int:
+    return (
+        int(op.attr("bit_length"))
+        if op is not None and op.has_attr("bit_length")
+        else 8
+        if op is not None
+        else 0
+    )
+
+
+def _scale(op: Any, arrays: dict[str, Any]) -> Any:
+    for slot in ("Scale", "InScale", "Scales"):
+        if op is not None and slot in op.input_names and op.input(slot):
+            return arrays.get(op.input(slot)[0])
+    return None
+
+
+def _on_grid(array: Any, scale: Any, axis: int, bits: int) -> bool | None:
+    """The values are whole multiples of their step: int8 as such, integers in float, or a scaled grid."""
+    top = 2 ** (bits - 1) - 1
+    if array.dtype.kind in "iu":
+        return bool(np.abs(array.astype(np.int64)).max(initial=0) <= top + 1)
+    if np.array_equal(array, np.rint(array)) and np.abs(array).max(initial=0) > 1:
+        return bool(np.abs(array).max() <= top + 1)
+    if scale is None:
+        return None
+    shape = [1] * array.ndim
+    if scale.size > 1 and scale.size == array.shape[axis]:
+        shape[axis] = -1
+    steps = array / np.maximum(
+        np.abs(scale.reshape(shape if scale.size > 1 else [1] * array.ndim)) / top, 1e-12
+    )
+    return bool(np.abs(steps - np.rint(steps)).max(initial=0.0) < 1e-2)
+
+
+def _compare(arrays: dict[str, Any], trained: str) -> dict[str, Any]:
+    """How many of the exported tensors are, bit for bit, among the trained ones. Names do not survive an
+    export."""
+    floats = {name: array for name, array in arrays.items() if array.dtype.kind == "f" and array.size > 1}
+    reply: dict[str, Any] = {
+        "tensors": len(arrays),
+        "not_finite": [name for name, array in floats.items() if not np.isfinite(array).all()][:5],
+    }
+    if not trained or not os.path.isfile(trained):
+        return reply
+    known = [array.astype(np.float32) for array in probe_weights.load(trained).values() if array.size > 1]
+    digests = {_digest(array) for array in known}
+    shapes = {array.shape for array in known}
+    # Constants (the ones and zeros that layers start with) are alike in any two models and prove nothing.
+    telling = {name: array for name, array in floats.items() if array.shape in shapes and np.ptp(array) > 0}
+    other = [name for name, array in telling.items() if _digest(array) not in digests]
+    return {
+        **reply,
+        "comparable": len(telling),
+        "matched": len(telling) - len(other),
+        "unmatched": other[0] if other else "",
+        "compared_with": trained,
+    }
+
+
+def _digest(array: Any) -> tuple[Any, bytes]:
+    from hashlib import blake2b
+
+    data = np.ascontiguousarray(array, np.float32)
+    return data.shape, blake2b(data.tobytes(), digest_size=16).digest()
+
+
+def _inspect_pir(structure: str, parameters: str) -> dict[str, Any]:
+    """A model in the newer JSON form: paddle cannot export quantised ones in it, so names are enough."""
+    from paddle import inference
+
+    predictor = inference.create_predictor(inference.Config(structure, parameters))
+    names = predictor.get_input_names()
+    with open(structure, encoding="utf-8") as stream:
+        operators: dict[str, int] = {}
+        _count(json.load(stream), operators)
+    layers = [
+        {"op": name, "weight": ""}
+        for name in (*CONVOLUTIONS, "matmul", "linear")
+        for _ in range(operators.get(name, 0))
+    ]
+    return {
+        "inputs": {name: list(predictor.get_input_handle(name).shape()) for name in names},
+        "outputs": len(predictor.get_output_names()),
+        "operators": operators,
+        "layers": layers,
+    }
+
+
+def _count(value: Any, operators: dict[str, int]) -> None:
+    if isinstance(value, dict):
+        name = value.get("#")
+        if isinstance(name, str) and "O" in value:
+            name = name.rpartition(".")[2]
+            operators[name] = operators.get(name, 0) + 1
+        for item in value.values():
+            _count(item, operators)
+    elif isinstance(value, list):
+        for item in value:
+            _count(item, operators)

@@ -1,0 +1,219 @@
+"""The training engine against the inference engine, on the same images, through ``test_tipc/parity.py``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import probe_model  # type: ignore[import-not-found]
+
+MOST_SAMPLES = 16
+REFERENCE_SECONDS = 4.0  # for one pass of the reference over the samples; a slow model gets fewer of them
+INT8_OPERATORS = {"conv2d", "depthwise_conv2d", "fused_conv2d"}
+NEEDED = ("samples", "train_preprocess", "deploy_preprocess", "reference")
+
+Array = np.ndarray[Any, Any]
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    path = os.path.join(question["repo"], "test_tipc", "parity.py")
+    if not os.path.isfile(path):
+        return {"missing": "test_tipc/parity.py"}
+    protocol = _load(path, question["repo"])
+    absent = [name for name in NEEDED if not callable(getattr(protocol, name, None))]
+    if absent:
+        return {"missing": f"{absent[0]}() in test_tipc/parity.py"}
+    request = question["request"]
+    try:
+        return _compare_all(protocol, request, int(question["batch_size"]), bool(question["int8"]))
+    except NotImplementedError as error:
+        return {"missing": f"test_tipc/parity.py is a skeleton: {error or 'NotImplementedError'}"}
+
+
+def _load(path: str, repo: str) -> Any:
+    """The repository's protocol file, with the repository's root on the path; once a process."""
+    name = "tipc_parity_protocol"
+    if name not in sys.modules:
+        sys.path.insert(0, repo)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: bool) -> dict[str, Any]:
+    structure, parameters = probe_model.files(request["model_dir"])
+    paths = list(protocol.samples(request))[:MOST_SAMPLES]
+    if not paths:
+        return {"missing": "images: samples() in test_tipc/parity.py gave none"}
+    reference = protocol.reference(request)
+    # One image first: its time tells how many can be afforded.
+    first = np.asarray(protocol.train_preprocess(request, paths[:1]))
+    begin = time.perf_counter()
+    _forward(reference, first)
+    each = time.perf_counter() - begin
+    paths = paths[: max(configured, 2, min(len(paths), int(REFERENCE_SECONDS / max(each, 1e-6))))]
+    batch = np.asarray(protocol.train_preprocess(request, paths))
+    deployed = np.asarray(protocol.deploy_preprocess(request, paths))
+    wanted = _forward(reference, batch)
+    again = _forward(reference, batch)
+    reply = {
+        "samples": len(paths),
+        "noise": _largest(wanted, again),
+        "scale": float(np.abs(wanted).max(initial=0.0)) if wanted.dtype.kind == "f" else 0.0,
+        "shape": list(wanted.shape),
+        "constant": len(paths) > 1
+        and bool((wanted == wanted[:1]).all())
+        and not bool((batch == batch[:1]).all()),
+        **_preprocessing(batch, deployed),
+    }
+    engines = ["native", "onednn"] + (["int8"] if int8 else [])
+    table, outputs = [], {"reference": wanted}
+    for engine in engines:
+        try:
+            run = _predictor(structure, parameters, engine)
+        except (RuntimeError, ValueError, OSError, NotImplementedError) as error:
+            table.append({"engine": engine, "batch": configured, "error": _short(error)})
+            continue
+        for size in sorted({len(paths), min(configured, len(paths)), 1}, reverse=True):
+            row, output = _row(run, engine, size, batch, wanted)
+            table.append(row)
+            if output is not None:
+                outputs.setdefault(engine, output)
+    reply["table"] = table
+    reply["metrics"] = _metrics(protocol, request, outputs, paths)
+    return reply
+
+
+def _forward(reference: Callable[[Array], Any], batch: Array) -> Array:
+    output = reference(batch)
+    output = output[0] if isinstance(output, (list, tuple)) else output
+    return np.asarray(output.numpy() if hasattr(output, "numpy") else output)
+
+
+def _predictor(structure: str, parameters: str, engine: str) -> Callable[[Array], Array]:
+    """A paddle.inference predictor on one CPU thread as a function."""
+    from paddle import inference
+
+    config = inference.Config(structure, parameters)
+    config.disable_gpu()
+    config.disable_glog_info()
+    config.set_cpu_math_library_num_threads(1)
+    if engine == "native":
+        for name in ("disable_mkldnn", "disable_onednn"):
+            if hasattr(config, name):
+                getattr(config, name)()
+    else:
+        config.enable_mkldnn()
+    if engine == "int8":
+        config.enable_mkldnn_int8(INT8_OPERATORS)
+    predictor = inference.create_predictor(config)
+    source = predictor.get_input_handle(predictor.get_input_names()[0])
+    target = predictor.get_output_handle(predictor.get_output_names()[0])
+
+    def run(batch: Array) -> Array:
+        source.reshape(batch.shape)
+        source.copy_from_cpu(np.ascontiguousarray(batch))
+        predictor.run()
+        return np.asarray(target.copy_to_cpu())
+
+    return run
+
+
+def _row(
+    run: Callable[[Array], Array], engine: str, size: int, batch: Array, wanted: Array
+) -> tuple[dict[str, Any], Array | None]:
+    """One engine at one batch size against the reference; batch 1 is tried on the first images only."""
+    count = len(batch) if size > 1 else min(len(batch), 4)
+    row: dict[str, Any] = {"engine": engine, "batch": size}
+    try:
+        parts = [run(batch[start : start + size]) for start in range(0, count, size)]
+        got = np.concatenate(parts)
+    except (RuntimeError, ValueError, OSError) as error:
+        return {**row, "error": _short(error)}, None
+    expected = wanted[:count]
+    row["shape"] = list(got.shape)
+    if got.shape != expected.shape:
+        return {
+            **row,
+            "error": f"output of shape {list(got.shape)}, the reference gives {list(expected.shape)}",
+        }, None
+    row["finite"] = got.dtype.kind != "f" or bool(np.isfinite(got).all())
+    row["max_abs"] = _largest(expected, got)
+    row["max_rel"] = row["max_abs"] / max(_largest(expected, np.zeros_like(expected)), 1e-12)
+    row["argmax_equal"], row["argmax_total"] = _agreement(expected, got)
+    return row, got if count == len(batch) else None
+
+
+def _agreement(expected: Array, got: Array) -> tuple[int, int]:
+    """How many decisions (arg-max over the classes, or the classes themselves) are the same; ties count as
+    same."""
+    if expected.ndim < 2 or expected.dtype.kind != "f":
+        return int((expected == got).sum()), int(expected.size)
+    best, chosen = expected.argmax(axis=1), got.argmax(axis=1)
+    top = np.take_along_axis(expected, best[:, None], axis=1)
+    other = np.take_along_axis(expected, chosen[:, None], axis=1)
+    tie = (top - other)[:, 0] <= 1e-6 * max(float(np.abs(expected).max(initial=0.0)), 1e-12)
+    return int(((best == chosen) | tie).sum()), int(best.size)
+
+
+def _preprocessing(batch: Array, deployed: Array) -> dict[str, Any]:
+    """Whether deployment feeds what training saw and, where it does not, which of the usual mistakes it looks
+    like."""
+    reply: dict[str, Any] = {"preprocess_shapes": [list(batch.shape), list(deployed.shape)]}
+    if batch.shape != deployed.shape:
+        return {**reply, "preprocess_max_abs": None, "preprocess_note": "the shapes differ"}
+    reply["preprocess_max_abs"] = difference = _largest(batch, deployed)
+    if difference > 1e-3 and batch.ndim == 4 and batch.shape[1] == 3:
+        if _largest(batch[:, ::-1], deployed) < 1e-3:
+            reply["preprocess_note"] = "the channels are in the other order (RGB and BGR)"
+        else:
+            reply["preprocess_note"] = _affine(batch, deployed)
+    return reply
+
+
+def _affine(batch: Array, deployed: Array) -> str:
+    """Another mean or scale is a straight line between the two, channel by channel."""
+    told = []
+    for channel in range(batch.shape[1]):
+        x, y = batch[:, channel].ravel().astype(np.float64), deployed[:, channel].ravel().astype(np.float64)
+        if np.ptp(x) == 0:
+            return ""
+        slope, offset = np.polyfit(x, y, 1)
+        if np.abs(slope * x + offset - y).max() > 1e-2 * max(1.0, np.abs(y).max()):
+            return "no change of mean or scale explains it: another resize, crop or colour order"
+        told.append(f"{slope:.4g}·x{offset:+.4g}")
+    return f"another mean or scale: deployment = {', '.join(told)} of training, by channel"
+
+
+def _metrics(
+    protocol: Any, request: dict[str, Any], outputs: dict[str, Array], paths: list[str]
+) -> dict[str, Any]:
+    if not callable(getattr(protocol, "metric", None)):
+        return {}
+    found = {}
+    for engine, output in outputs.items():
+        name, value = protocol.metric(request, output, paths)
+        found[engine] = {"name": str(name), "value": float(value)}
+    return found
+
+
+def _largest(one: Array, other: Array) -> float:
+    if one.shape != other.shape:
+        return float("inf")
+    return float(np.abs(one.astype(np.float64) - other.astype(np.float64)).max(initial=0.0))
+
+
+def _short(error: BaseException) -> str:
+    """The line of paddle's long message that tells what is wrong."""
+    text = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in text if "Error" in line or "Hint" in line] or text
+    return f"{type(error).__name__}: {telling[-1] if telling else ''}"[:400]

@@ -1,0 +1,128 @@
+"""The checks there are: the built-in ones, and those that plug-ins add.
+
+A check is one function with a description. A plug-in is a package with an entry point in the group ``tipc``
+whose module has a function ``tipc_checks()``, marked with ``tipc.certify.plugins.hookimpl``, that returns its
+checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED
+from tipc.errors import EnvironmentProblem
+
+BUILT_IN = ("steps", "log", "amp", "parity", "quant", "results", "benchmark", "artefacts", "repo")
+STEP_KINDS = ("prepare", "train", "eval", "export", "infer")
+SCOPES = (*STEP_KINDS, "step", "cell", "plan", "repo")
+ID = re.compile(r"[A-Z]{2,6}\d{3}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check concludes once: its status, the cause in a line, and the figures that it rests on."""
+
+    status: str
+    message: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    required: bool = True
+    remedy: str = ""  # where it is another than the check's own
+    step: str = ""  # Step.id, where a check of a whole cell means one of its steps
+
+
+Evidence = Mapping[str, Any]
+
+
+def passed(message: str, *, evidence: Evidence | None = None, **more: Any) -> Outcome:
+    """It was looked at, and it is as it must be."""
+    return Outcome(PASS, message, {**(evidence or {}), **more})
+
+
+def failed(
+    message: str, *, remedy: str = "", step: str = "", evidence: Evidence | None = None, **more: Any
+) -> Outcome:
+    """It was looked at, and it is wrong."""
+    return Outcome(FAIL, message, {**(evidence or {}), **more}, remedy=remedy, step=step)
+
+
+def unchecked(
+    message: str, *, required: bool = True, remedy: str = "", evidence: Evidence | None = None, **more: Any
+) -> Outcome:
+    """It could not be looked at, because the repository does not show it."""
+    return Outcome(UNCHECKED, message, {**(evidence or {}), **more}, required=required, remedy=remedy)
+
+
+def not_certified(
+    message: str, *, remedy: str = "", evidence: Evidence | None = None, **more: Any
+) -> Outcome:
+    """This machine cannot show it."""
+    return Outcome(NOT_CERTIFIED, message, {**(evidence or {}), **more}, required=False, remedy=remedy)
+
+
+# It is given the RepoScene, PlanScene, CellScene or StepScene that its check's scope says.
+CheckFunction = Callable[[Any], Iterable[Outcome]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: what it is called, what it looks at, why, and what to do when it fails."""
+
+    id: str
+    title: str
+    scope: str  # one of SCOPES: what it is called for
+    reads: str
+    reason: str
+    remedy: str
+    function: CheckFunction
+
+
+def check(id: str, title: str, *, scope: str, reads: str, remedy: str) -> Callable[[CheckFunction], Check]:
+    """Make a check of a function; its docstring is the reason."""
+
+    def decorate(function: CheckFunction) -> Check:
+        reason = " ".join((function.__doc__ or "").split())
+        return Check(id, title, scope, reads, reason, remedy, function)
+
+    return decorate
+
+
+@cache
+def all_checks() -> Mapping[str, Check]:
+    """Every check by its id, in order of the ids; raises EnvironmentProblem for a plug-in that is broken."""
+    found = {item.id: item for item in built_in_checks()}
+    for name, item in plugin_checks():
+        if not isinstance(item, Check):
+            raise EnvironmentProblem(f"the plug-in {name} gave {item!r}, which is not a tipc Check")
+        if not ID.fullmatch(item.id) or item.scope not in SCOPES:
+            raise EnvironmentProblem(f"the plug-in {name} has a check with id {item.id}, scope {item.scope}")
+        if item.id in found:
+            raise EnvironmentProblem(f"the plug-in {name} has a check {item.id}, an id that is taken")
+        found[item.id] = item
+    return dict(sorted(found.items()))
+
+
+def built_in_checks() -> Iterable[Check]:
+    """The checks in the modules of ``tipc.certify.checks``."""
+    for name in BUILT_IN:
+        module = import_module(f"tipc.certify.checks.{name}")
+        yield from (value for value in vars(module).values() if isinstance(value, Check))
+
+
+def plugin_checks() -> Iterable[tuple[str, Any]]:
+    """What plug-ins add, each with the plug-in's name."""
+    from importlib.metadata import entry_points
+
+    if not entry_points(group="tipc"):
+        return  # the rule; pluggy need not be imported for it
+    from tipc.certify.plugins import manager
+
+    plugins = manager()
+    for implementation in plugins.hook.tipc_checks.get_hookimpls():
+        found: Any = implementation.function()
+        for item in found or ():
+            yield implementation.plugin_name, item

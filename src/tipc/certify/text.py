@@ -1,0 +1,78 @@
+"""Findings as plain text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, STATUSES, UNCHECKED, Finding, Verdict
+
+MARKS = {PASS: "✔", FAIL: "✘", UNCHECKED: "?", NOT_CERTIFIED: "–"}
+WORDS = {PASS: "passed", FAIL: "failed", UNCHECKED: "unchecked", NOT_CERTIFIED: "not certified"}
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """What is not in order, each with its remedy; what passed, counted; the verdict."""
+    lines: list[str] = []
+    for finding in verdict.findings:
+        if finding.status != PASS:
+            lines += finding_lines(finding)
+    counts = ", ".join(f"{verdict.count(status)} {WORDS[status]}" for status in STATUSES)
+    conclusion = "CERTIFIED" if verdict.passed else "NOT CERTIFIED"
+    strict = " (strict)" if verdict.strict else ""
+    return "\n".join([*lines, f"{conclusion}{strict} · {verdict.run} · {counts}", ""])
+
+
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """One finding: status, check, where; the message; what to do."""
+    where = finding.step or finding.cell or finding.plan
+    optional = "" if finding.required or finding.status != UNCHECKED else " (not required)"
+    yield f"{MARKS[finding.status]} {finding.check}  {WORDS[finding.status]}{optional}  {finding.title}" + (
+        f"  [{where}]" if where else ""
+    )
+    yield f"    {printable(finding.message)}"
+    if finding.remedy:
+        yield f"    try: {printable(finding.remedy)}"
+
+
+def printable(text: str) -> str:
+    """One line without control characters: messages quote logs."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def checklist_text(findings: Iterable[Finding]) -> str:
+    """The checklist of ``tipc check``: every finding with the items that it rests on."""
+    lines: list[str] = []
+    for finding in findings:
+        lines.append(
+            f"{MARKS[finding.status]} {finding.check}  {finding.title}: {printable(finding.message)}"
+        )
+        items = finding.evidence.get("items", ())
+        if finding.status != PASS:
+            lines += [f"      ✘ {printable(entry_text(item))}" for item in items if not item["ok"]]
+            lines += [f"      try: {printable(finding.remedy)}"] if finding.remedy else []
+    return "\n".join([*lines, ""])
+
+
+def entry_text(item: dict[str, str]) -> str:
+    return f"{item['what']}: {item['note']}" if item["note"] else item["what"]
+
+
+def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
+    """The same for a pull request: a task list, what is wrong below each point."""
+    lines = [f"## TIPC checklist: {escape(title)}", ""]
+    for finding in findings:
+        box = "x" if finding.status == PASS else " "
+        lines.append(f"- [{box}] **{finding.check}** {escape(finding.title)}: {escape(finding.message)}")
+        for item in finding.evidence.get("items", ()):
+            lines.append(f"  - {'✔' if item['ok'] else '✘'} {escape(entry_text(item))}")
+        if finding.status != PASS and finding.remedy:
+            lines.append(f"  - try: {escape(finding.remedy)}")
+    return "\n".join([*lines, ""])
+
+
+def escape(text: str) -> str:
+    """Text of a repository in Markdown: nothing of it is markup."""
+    kept = printable(text)
+    for char in "\\`*_<>[]|#":
+        kept = kept.replace(char, f"\\{char}")
+    return kept

@@ -1,0 +1,29 @@
+"""``tipc certify``: run the checks again on an earlier run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+
+def main(argv: list[str]) -> int:
+    """Make the checks on a run, write its verdict, print the findings; 0 if it passed, else 1."""
+    parser = argparse.ArgumentParser("tipc certify", description="Run the checks again on an earlier run.")
+    parser.add_argument("run", nargs="?", help="id, prefix of an id, or directory; the newest if not given")
+    parser.add_argument("--strict", action="store_true", help="what this machine cannot certify fails, too")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    options = parser.parse_args(argv)
+
+    from tipc.certify.engine import certify
+    from tipc.certify.store import verdict_to_json
+    from tipc.certify.text import verdict_text
+    from tipc.run.store import load_run
+
+    verdict = certify(load_run(options.run), strict=options.strict)
+    if options.json:
+        json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write(verdict_text(verdict))
+    return 0 if verdict.passed else 1
