@@ -1,0 +1,145 @@
+"""Which files a script looks for after its commands: a training that succeeds leaves them.
+
+Bash writes down each command with its directory (see ``stubs.BASH_ENV``). A test such as
+``[ -f out/latest ]``, a ``cat``, ``cp`` or ``cd`` on something that is not there shows what is expected.
+The next run of the script leaves it, after the call that it belongs to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tipc.plan.trace.calls import Call, inside
+
+_TRACE = re.compile(r"\++ (\d+\.\d+) ([^\t]*)\t(.*)")
+_TESTS = {"[", "[[", "test"}
+_FILE_TESTS = {"-e", "-f", "-s", "-r", "-d", "-h", "-L", "-a"}
+# Words that are read: from the first operand, from the second (after a pattern), all but the last.
+_READ_ALL = {"cat", "tail", "head", "ls", "wc", "source", ".", "tac", "md5sum", "tar", "unzip"}
+_READ_AFTER_PATTERN = {"grep", "egrep", "fgrep", "sed", "awk"}
+_READ_BUT_LAST = {"cp", "mv", "ln"}
+# A sign of failure, or of another process: a successful training does not leave it.
+_UNWANTED = re.compile(r"err|fail|crash|core|lock|pid|kill|abort|stop|nan|(?:^|/)null$|\*\*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A path that the script wanted to find."""
+
+    time: float
+    path: str  # absolute
+    directory: bool
+
+
+def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
+    """Every path below the repository that the script tested or read, in order."""
+    for line in xtrace.splitlines():
+        match = _TRACE.match(line)
+        if not match:
+            continue
+        time, cwd, text = match.groups()
+        name = text.split(" ", 1)[0].strip("'")
+        if name not in _TESTS | _READ_ALL | _READ_AFTER_PATTERN | _READ_BUT_LAST | {"cd", "pushd"}:
+            continue
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            continue
+        for path, directory in _wanted(words):
+            full = os.path.normpath(os.path.join(cwd, path))
+            if path and full.startswith(f"{repo}/") and not _UNWANTED.search(inside(full, repo)):
+                yield Lookup(float(time), full, directory)
+
+
+def programs(xtrace: str, repo: Path) -> set[str]:
+    """Paths below the repository that the script calls as programs."""
+    found = set()
+    for line in xtrace.splitlines():
+        match = _TRACE.match(line)
+        if match and re.match(r"[\w./+-]+/[\w.+-]+(?: |$)", match[3]):
+            full = os.path.normpath(os.path.join(match[2], match[3].split(" ", 1)[0]))
+            if full.startswith(f"{repo}/") and not os.path.lexists(full):
+                found.add(full)
+    return found
+
+
+def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
+    name, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
+    if name in _TESTS:
+        for test, path in pairwise(words[1:]):
+            if test in _FILE_TESTS:
+                yield path, test == "-d"
+        return
+    if name in ("cd", "pushd"):
+        chosen = operands[:1]
+    elif name in _READ_AFTER_PATTERN:
+        chosen = operands[1:]
+    elif name in _READ_BUT_LAST:
+        chosen = operands[:-1]
+    else:
+        chosen = operands
+    for path in chosen:
+        yield path, name in ("cd", "pushd", "ls")
+
+
+def to_leave(
+    found: Iterable[Lookup], calls: list[Call], repo: Path, there: AbstractSet[str]
+) -> dict[tuple[str, ...], list[str]]:
+    """For each call, what it leaves: the missing paths that were first looked for after it.
+
+    A path belongs to the last earlier call that names a directory above it, else to the last earlier call. A
+    path that was looked for before any call was no training's to leave; nor is one that is ``there`` anyway.
+    """
+    first: dict[str, Lookup] = {}
+    for lookup in found:
+        first.setdefault(lookup.path, lookup)
+    leave: dict[tuple[str, ...], list[str]] = {}
+    parents = {os.path.dirname(path) for path in first}
+    for path, lookup in first.items():
+        if path in there or os.path.lexists(path):
+            continue
+        earlier = [call for call in calls if call.time < lookup.time]
+        if not earlier:
+            continue
+        named = [call for call in earlier if _names_parent(call, path, repo)]
+        owner = (named or earlier)[-1]
+        slash = "/" if lookup.directory or path in parents else ""
+        leave.setdefault(owner.key, []).append(path + slash)
+    return leave
+
+
+def _names_parent(call: Call, path: str, repo: Path) -> bool:
+    for word in call.argv[1:]:
+        value = word.rpartition("=")[2]
+        if "/" in value or value == word:
+            full = os.path.normpath(os.path.join(repo, call.cwd, value))
+            if full != str(repo) and path.startswith(f"{full}/"):
+                return True
+    return False
+
+
+def spoiled(
+    found: Iterable[Lookup],
+    before: list[Call],
+    after: list[Call],
+    leave: Mapping[tuple[str, ...], list[str]],
+) -> set[str]:
+    """Paths that the script wants to make itself when they are missing: with them, its next call vanished."""
+    again = {call.key for call in after}
+    left = {path.rstrip("/") for paths in leave.values() for path in paths}
+    lost = [call for call in before if call.key not in again]
+    if len(after) >= len(before):
+        return set()
+    guilty = set()
+    ordered = sorted(found, key=lambda lookup: lookup.time)
+    for call in lost:
+        earlier = [lookup.path for lookup in ordered if lookup.time < call.time and lookup.path in left]
+        guilty.update(earlier[-1:])
+    return guilty

@@ -1,0 +1,230 @@
+"""The process that runs a script in isolation: ``sandbox`` gives it a job on stdin, it prints a JSON result.
+
+Outside, it prepares a root in memory with the copy of the repository at the very path of the repository, so
+that ``$(pwd)`` is what it would be. Inside are the script, its stubs and the core utilities. When the script
+has ended, or its time is up, the first process of the pid namespace goes, and the kernel kills the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tipc.plan.trace.copying import copy_tree
+from tipc.plan.trace.namespaces import (
+    COPY_LIMIT,
+    bind,
+    enter,
+    limit_self,
+    make_root,
+    memory,
+    seal,
+    unshare_all,
+)
+
+BASE = "/.tipc"
+GRACE = 3.0  # for background jobs after the script has ended
+MOST_NEW = 20_000
+MOST_TEXT = 4 * 1024 * 1024
+
+
+def main() -> None:
+    """Run the job of stdin and print what happened; ``refused`` if this machine cannot isolate."""
+    job = json.load(sys.stdin)
+    if not job["isolate"]:
+        json.dump(open_run(job), sys.stdout)
+        return
+    try:
+        unshare_all()
+        make_root(job["scratch"])
+    except OSError as error:
+        json.dump({"refused": str(error)}, sys.stdout)
+        return
+    json.dump(isolated(job), sys.stdout)
+
+
+def isolated(job: dict[str, Any]) -> dict[str, Any]:
+    """In namespaces and a root of its own; nothing that the script does reaches the machine."""
+    root = job["scratch"]
+    memory(root + job["repo"], COPY_LIMIT)
+    left_out = copy_tree(job["repo"], root + job["repo"])
+    for name, path in job["core"].items():
+        for place in (f"{root}{BASE}/core/{name}", f"{root}/usr/bin/{name}"):
+            if name in ("tee", "sleep") and place.startswith(f"{root}/usr"):
+                continue  # stubs stand before these two
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            Path(place).touch()
+            bind(os.path.realpath(path), place)
+    install(job, root, BASE)
+    for name in (*job["stubs"], "sh", "tee", "sleep"):
+        place = f"{root}/usr/bin/{name}"
+        if not os.path.lexists(place):
+            os.symlink(f"{BASE}/bin/{name}", place)
+    memory(f"{root}{BASE}/out", "256m")
+    seal(root)
+    first = os.fork()
+    if first == 0:
+        enter(root)
+        be_first_process(job, BASE)
+    ended = watch(first, f"{root}{BASE}", job)
+    made = new_paths(job["repo"], root + job["repo"])
+    return {**collect(f"{root}{BASE}"), **ended, "left_out": left_out, "made": made}
+
+
+def open_run(job: dict[str, Any]) -> dict[str, Any]:
+    """The user's own risk: only PATH keeps the script from real programs. For machines without namespaces."""
+    base, repo = f"{job['scratch']}/.tipc", f"{job['scratch']}/repo"
+    left_out = copy_tree(job["repo"], repo)
+    os.makedirs(f"{base}/core")
+    for name, path in job["core"].items():
+        os.symlink(path, f"{base}/core/{name}")
+    moved = json.loads(json.dumps(job).replace(json.dumps(job["repo"])[1:-1], json.dumps(repo)[1:-1]))
+    moved["programs"] = [path for path in moved["programs"] if path.startswith(f"{repo}/")]
+    install(moved, "", base)
+    first = os.fork()
+    if first == 0:
+        os.setsid()
+        be_first_process(moved, base)
+    ended = watch(first, base, job, group=True)
+    made = new_paths(job["repo"], repo)
+    moved_back = [repo, job["repo"]]
+    return {**collect(base), **ended, "left_out": left_out, "made": made, "moved": moved_back}
+
+
+def install(job: dict[str, Any], root: str, base: str) -> None:
+    """Write the stubs, and what each call is to leave behind, below ``root``."""
+    real = root + base
+    for directory in ("bin", "core", "out", "leave"):
+        os.makedirs(f"{real}/{directory}", exist_ok=True)
+    texts = {f"{real}/{name}": text for name, text in job["files"].items()}
+    for path, text in texts.items():
+        Path(path).write_text(text.replace("@BASE@", base), encoding="utf-8")
+        os.chmod(path, 0o755)
+    for name in (*job["stubs"], "sleep"):
+        os.symlink(f"{base}/stub", f"{real}/bin/{name}")
+    for name in ("sh", "tee"):
+        os.symlink(f"{base}/{name}", f"{real}/bin/{name}")
+    for name in job["wrappers"]:
+        os.symlink(f"{base}/wrapper", f"{real}/bin/{name}")
+    for words, paths in job["leave"]:
+        key = hashlib.md5(terminated(words), usedforsecurity=False).hexdigest()
+        Path(f"{real}/leave/{key}").write_bytes(terminated(paths))
+    for program in job["programs"]:
+        if not os.path.lexists(root + program):
+            os.makedirs(os.path.dirname(root + program), exist_ok=True)
+            os.symlink(f"{base}/stub", root + program)
+
+
+def terminated(words: list[str]) -> bytes:
+    """The words as bash prints them with ``printf '%s\\0'``."""
+    return b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
+
+
+def be_first_process(job: dict[str, Any], base: str) -> None:
+    """Start the script, reap what dies, wait a little for background jobs, and end. Never returns."""
+    os.chdir(job["repo"])
+    path = f"{base}/bin:" + ("/usr/bin:/bin" if job["isolate"] else f"{base}/core")
+    environment = {**job["environment"], "PATH": path, "BASH_ENV": f"{base}/bash_env"}
+    script = os.fork()
+    if script == 0:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(os.open(f"{base}/out/{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), number)
+        limit_self()
+        os.execve(f"{base}/core/bash", ["bash", *job["argv"]], environment)
+    deadline = None
+    while deadline is None or time.monotonic() < deadline:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if pid == script:
+            Path(f"{base}/out/exit").write_text(str(os.waitstatus_to_exitcode(status)), encoding="ascii")
+            deadline = time.monotonic() + GRACE
+        elif pid == 0:
+            time.sleep(0.005)
+    os._exit(0)
+
+
+def watch(first: int, base: str, job: dict[str, Any], group: bool = False) -> dict[str, Any]:
+    """Wait for the end, the time limit, a long silence or too many calls; then nothing of it stays alive."""
+    started = changed = time.monotonic()
+    records: dict[str, list[str]] = {}
+    why = ""
+    while not why:
+        pid, _ = os.waitpid(first, os.WNOHANG)
+        # Read at once: the script may remove whatever it can reach, these files among them.
+        before = len(records)
+        harvest(f"{base}/out", records)
+        if pid:
+            break
+        now = time.monotonic()
+        changed = now if len(records) > before else changed
+        if len(records) > job["most_calls"]:
+            why = "calls"
+        elif now - started > job["seconds"]:
+            why = "time"
+        elif now - changed > job["quiet"] and not os.path.exists(f"{base}/out/exit"):
+            why = "quiet"
+        time.sleep(0.01)
+    if group:
+        kill(os.killpg, first)
+    if why:
+        kill(os.kill, first)
+        os.waitpid(first, 0)
+    harvest(f"{base}/out", records)
+    ordered = [words for _, words in sorted(records.items())]
+    calls = [words[1:] for words in ordered if words[0] == "call"]
+    tees = [words[1:] for words in ordered if words[0] == "tee"]
+    return {"stopped": why, "calls": calls, "tees": tees}
+
+
+def kill(how: Callable[[int, int], None], pid: int) -> None:
+    """Kill it, if it is still there."""
+    with suppress(ProcessLookupError):
+        how(pid, signal.SIGKILL)
+
+
+def harvest(directory: str, records: dict[str, list[str]]) -> None:
+    """Read the new records; a name starts with its time, and with a dot while it is being written."""
+    for name in os.listdir(directory):
+        if name[0].isdigit() and name not in records:
+            words = read(f"{directory}/{name}").split("\0")[:-1]
+            if words:
+                records[name] = words
+
+
+def read(path: str, most: int = MOST_TEXT) -> str:
+    """The beginning of a file as text; empty if it has gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(most).decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return ""
+
+
+def new_paths(repo: str, copy: str) -> list[str]:
+    """What the script made in the copy, as paths of the repository."""
+    found = []
+    for directory, directories, files in os.walk(copy):
+        here = repo + directory[len(copy) :]
+        found += [
+            f"{here}/{name}" for name in (*directories, *files) if not os.path.lexists(f"{here}/{name}")
+        ]
+    return found[:MOST_NEW]
+
+
+def collect(base: str) -> dict[str, Any]:
+    """What the script printed and did, as text."""
+    return {
+        "xtrace": read(f"{base}/out/xtrace", 16 * MOST_TEXT),
+        **{name: read(f"{base}/out/{name}") for name in ("stdout", "stderr", "exit")},
+    }

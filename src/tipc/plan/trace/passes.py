@@ -1,0 +1,88 @@
+"""Run a script until it finds all that it looks for, as after successful trainings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tipc.errors import UsageError
+from tipc.plan.trace import demand
+from tipc.plan.trace.calls import Call, calls_of
+from tipc.plan.trace.sandbox import Recording, record, time_limit
+
+MOST_PASSES = 6
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a script called in the end."""
+
+    calls: tuple[Call, ...]
+    recording: Recording
+    notes: tuple[str, ...]
+
+
+def trace(repo: Path, script: Path, config: Path, mode: str) -> Traced:
+    """Run ``bash script config mode`` with stubs, again while it looks for files that a call should leave."""
+    argv = [str(script), str(config), mode]
+    texts = (repo / script).read_text(encoding="utf-8", errors="replace")
+    texts += (repo / config).read_text(encoding="utf-8", errors="replace")
+    leave: dict[tuple[str, ...], list[str]] = {}
+    programs: set[str] = set()
+    unwanted: set[str] = set()
+    recording, calls, found = _once(repo, argv, texts, leave, programs)
+    for _ in range(MOST_PASSES):
+        more = demand.to_leave(found, calls, repo, recording.made | unwanted)
+        wanted = demand.programs(recording.xtrace, repo)
+        if recording.stopped == "calls" or (_within(more, leave) and wanted <= programs):
+            break
+        tried = _joined(leave, more)
+        recording_2, calls_2, found_2 = _once(repo, argv, texts, tried, programs | wanted)
+        spoiled = demand.spoiled(found, calls, calls_2, more)
+        if spoiled:
+            unwanted |= spoiled
+            continue
+        leave, programs = tried, programs | wanted
+        recording, calls, found = recording_2, calls_2, found_2
+    return Traced(tuple(calls), recording, tuple(_notes(recording, script, calls)))
+
+
+def _once(
+    repo: Path, argv: list[str], texts: str, leave: dict[tuple[str, ...], list[str]], programs: set[str]
+) -> tuple[Recording, list[Call], list[demand.Lookup]]:
+    recording = record(repo, argv, texts, leave, sorted(programs))
+    return recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo))
+
+
+def _within(more: dict[tuple[str, ...], list[str]], leave: dict[tuple[str, ...], list[str]]) -> bool:
+    return all(set(paths) <= set(leave.get(key, ())) for key, paths in more.items())
+
+
+def _joined(
+    leave: dict[tuple[str, ...], list[str]], more: dict[tuple[str, ...], list[str]]
+) -> dict[tuple[str, ...], list[str]]:
+    keys = {**leave, **more}
+    return {key: sorted({*leave.get(key, ()), *more.get(key, ())}) for key in keys}
+
+
+def _notes(recording: Recording, script: Path, calls: list[Call]) -> list[str]:
+    notes = []
+    if recording.stopped == "calls":
+        raise UsageError(
+            f"{script} calls commands without end (stopped after {len(calls)}): no plan can be taken from it"
+        )
+    if recording.stopped:
+        limit = f"its limit of {time_limit():g} s" if recording.stopped == "time" else "a long silence"
+        notes.append(
+            f"{script} did not end and was stopped after {limit}; the plan is what it had called by then"
+        )
+    elif recording.exit:
+        notes.append(f"{script} ended with exit code {recording.exit}: {_last_line(recording.stderr)}")
+    if recording.left_out:
+        notes.append(f"{recording.left_out} files of the repository were left out of the scratch copy")
+    return notes
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "no message"

@@ -1,0 +1,53 @@
+"""Which script of a repository reads a config file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tipc.errors import UsageError
+
+USUAL = "test_train_inference_python.sh"
+# Part of a config's name -> the script that reads it, where a repository has it.
+BY_NAME = (
+    ("ptq", "test_ptq_inference_python.sh"),
+    ("paddle2onnx", "test_paddle2onnx.sh"),
+    ("serving", "test_serving.sh"),
+    ("cpp", "test_inference_cpp.sh"),
+    ("infer_python", "test_inference_python.sh"),
+)
+HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
+FOLDERS = ("test_tipc", "tests", "PTDN", "tipc", ".")
+
+
+def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
+    """The script, relative to the repository: the one that is given, the usual one, or the only one."""
+    if given:
+        if not (repo / given).is_file():
+            raise UsageError(f"there is no script `{given}` in {repo}")
+        return Path(given)
+    folders = [parent for parent in config.parents if parent == repo or repo in parent.parents]
+    folders += [repo / name for name in FOLDERS if (repo / name).is_dir()]
+    for folder in folders:
+        for part, script in BY_NAME:
+            if part in config.name and USUAL not in script and (folder / script).is_file():
+                return (folder / script).relative_to(repo)
+        if (folder / USUAL).is_file():
+            return (folder / USUAL).relative_to(repo)
+    for folder in folders:
+        scripts = [
+            path for path in sorted(folder.glob("*.sh")) if not any(word in path.name for word in HELPERS)
+        ]
+        if len(scripts) == 1:
+            return scripts[0].relative_to(repo)
+        if scripts:
+            names = ", ".join(path.name for path in scripts)
+            raise UsageError(
+                f"{folder} has several scripts that could read this config: {names}",
+                path=str(config),
+                remedy="name one: TIPC_TRACE_SCRIPT=test_tipc/<script>.sh",
+            )
+    raise UsageError(
+        "no dialect fits this config, and its repository has no script to trace",
+        path=str(config),
+        remedy="--dialect models|seg|ocr|clas|det, or --repo DIR for the repository's root",
+    )

@@ -1,0 +1,109 @@
+"""What a traced script finds on its PATH: real core utilities, and recording stubs for everything else.
+
+``@BASE@`` is the directory that holds them. A stub never runs what it stands for: it writes down how it was
+called (one file a call, so that background jobs cannot mix), leaves the files that the script is known to
+look for afterwards, and succeeds.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+# Programs that only work on text and files. They really run, inside the scratch copy.
+CORE = """
+    [ arch awk base64 basename bash bc bunzip2 bzip2 cat chmod cksum cmp column comm cp csplit cut
+    date dc dd df diff dircolors dirname du echo egrep env envsubst expand expr factor false fgrep
+    file find flock fmt fold gawk getopt grep gunzip gzip head hostname id install ionice join link ln
+    logname ls mawk md5sum mkdir mkfifo mktemp mv nice nl nohup nproc numfmt od paste patch pathchk
+    perl pr printenv printf ptx pwd readlink realpath rev rm rmdir sed seq setsid sha1sum sha256sum
+    sha512sum shred shuf sort split stat stdbuf stty sum sync tac tail tar taskset test timeout touch
+    tr true truncate tsort tty uname unexpand uniq unlink unxz unzip uuidgen vdir wc which whoami
+    xargs xz yes zcat zip zipinfo
+"""
+
+# The names that scripts call most. Any other name that is not there reaches ``command_not_found_handle``;
+# these exist as files, so that ``timeout``, ``nohup``, ``env`` and ``xargs`` find them, too.
+STUBS = """
+    python python2 pip pip2 pip3 wget curl git svn hg apt apt-get yum dnf apk brew conda mamba
+    virtualenv uv docker nvidia-docker nvidia-smi rocm-smi npu-smi xpu_smi cmake make gcc g++ cc nvcc
+    ninja bazel go java node npm ssh scp rsync ftp nc telnet aria2c axel mount umount reboot shutdown
+    systemctl service ps pkill killall top free lscpu lspci ifconfig ip netstat ss ping paddle2onnx
+    x2paddle fleetrun mpirun mpiexec torchrun hub paddle visualdl paddle_lite_opt opt trtexec ldconfig
+    crontab su chown chgrp
+"""
+PYTHONS = ("python3", *(f"python3.{minor}" for minor in range(4, 16)))
+
+# Programs that run the command that follows their options.
+WRAPPERS = ("sudo", "numactl", "time", "doas", "gosu", "srun")
+
+STUB = r"""#!/usr/bin/bash -p
+name=${TIPC_NAME-$0}
+unset TIPC_NAME
+case $name in @BASE@/bin/*) name=${name##*/} ;; esac
+if [ "${name##*/}" = sleep ]; then exec @BASE@/core/sleep 0.01; fi
+now=$EPOCHREALTIME
+output=$(@BASE@/core/readlink /proc/$$/fd/1)
+{
+    printf '%s\0' call "$now" "$PWD" "$output" "$#" "$name" "$@"
+    for variable in $(compgen -e); do printf '%s\0' "$variable=${!variable}"; done
+} >"@BASE@/out/.$now.$$"
+@BASE@/core/mv "@BASE@/out/.$now.$$" "@BASE@/out/$now.$$"
+case ${1-} in --version | -V) echo "Python 3.10.0" ;; esac
+before=
+for word in "$@"; do
+    key=${word%%=*} path=${word#*=}
+    [ "$key" = "$word" ] && key=$before
+    before=$word
+    if [[ $path == */* && $path != *://* && ! ${path##*/} =~ \.[a-z] ]] &&
+        [[ $key =~ (save|out|work_?dir|ckpt|dst|log) ]]
+    then
+        @BASE@/core/mkdir -p -- "$path" 2>/dev/null
+    fi
+done
+key=$(printf '%s\0' "$PWD" "$name" "$@" | @BASE@/core/md5sum)
+key=${key%% *}
+if [ -f "@BASE@/leave/$key" ]; then
+    while IFS= read -r -d '' path; do
+        case $path in
+        */) @BASE@/core/mkdir -p -- "$path" ;;
+        *) @BASE@/core/mkdir -p -- "${path%/*}" && : >>"$path" ;;
+        esac
+    done <"@BASE@/leave/$key" 2>/dev/null
+fi
+exit 0
+"""
+
+WRAPPER = r"""#!/usr/bin/bash -p
+while [ $# -gt 0 ] && ! type -P -- "$1" >/dev/null; do shift; done
+[ $# -eq 0 ] || exec "$@"
+"""
+
+TEE = r"""#!/usr/bin/bash -p
+now=$EPOCHREALTIME
+input=$(@BASE@/core/readlink /proc/$$/fd/0)
+printf '%s\0' tee "$now" "$PWD" "$input" "$@" >"@BASE@/out/.$now.$$"
+@BASE@/core/mv "@BASE@/out/.$now.$$" "@BASE@/out/$now.$$"
+exec @BASE@/core/tee "$@"
+"""
+
+SH = """#!/usr/bin/bash -p
+exec @BASE@/core/bash "$@"
+"""
+
+# Read by every bash that the script starts: names that do not exist are recorded, and each command is written
+# down with its directory, which is how the files that the script looks for are found.
+BASH_ENV = r"""
+command_not_found_handle() { TIPC_NAME=$1 @BASE@/stub "${@:2}"; }
+exec 217>>@BASE@/out/xtrace
+BASH_XTRACEFD=217
+PS4='+ $EPOCHREALTIME $PWD'$'\t'
+set -x
+"""
+
+PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def core_tools() -> dict[str, str]:
+    """Where this machine has the core utilities; what is missing here will be a stub there."""
+    found = {name: shutil.which(name, path=PLACES) for name in (*CORE.split(), "sleep", "tee")}
+    return {name: path for name, path in found.items() if path}
