@@ -47,7 +47,7 @@ class Bottleneck(nn.Layer):
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         shortcut = self.conv_down(x) if self.widen else x
-        return F.relu(self.conv3(self.conv2(self.conv1(x))) + shortcut)
+        return F.relu(paddle.add(self.conv3(self.conv2(self.conv1(x))), shortcut))
 
 
 class BasicBlock(nn.Layer):
@@ -59,7 +59,7 @@ class BasicBlock(nn.Layer):
         self.conv2 = ConvBN(channels, channels, 3, padding, bias_attr=False)
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
-        return F.relu(self.conv2(self.conv1(x)) + x)
+        return F.relu(paddle.add(self.conv2(self.conv1(x)), x))
 
 
 class Stem(nn.Layer):
@@ -155,7 +155,7 @@ class Fuse(nn.Layer):
                     continue
                 for layer in self._paths[to, source]:
                     x = getattr(self, layer)(x)
-                total = total + (resize_to(x, size) if source > to else x)
+                total = paddle.add(total, resize_to(x, size) if source > to else x)
             outputs.append(F.relu(total))
         return outputs
 

@@ -39,7 +39,7 @@ class Bottleneck(nn.Layer):
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         y = self.conv2(self.conv1(self.conv0(x)))
-        return F.relu((self.short(x) if self.project else x) + y)
+        return F.relu(paddle.add(self.short(x) if self.project else x, y))
 
 
 class ResNetVd(nn.Layer):
