@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,6 +35,9 @@ class Layout:
     rows: tuple[Row, ...]
     limit: int | None = None  # the script reads no physical line beyond this one
     value: str = "second field"  # or "rest of line"
+    after: tuple[
+        tuple[str, str], ...
+    ] = ()  # (field, word): the field is the line after the one with the word
     per_mode: bool = True  # False: the script forgets to pass the mode on, so a ``p`` row is always empty
 
     @property
@@ -83,6 +87,15 @@ class Config:
 
 def parse(source: Source, layout: Layout) -> Config:
     """Read a file by a layout. Never fails: what is missing is empty."""
-    return Config(
-        source, layout, source.seen(layout.limit), {row.name: row for row in layout.rows if row.reads}
-    )
+    rows = {row.name: row for row in layout.rows if row.reads}
+    for name, word in layout.after:
+        rows[name] = Row(_index_after(source, word), name, "kv", kind="script")
+    return Config(source, layout, source.seen(layout.limit), rows)
+
+
+def _index_after(source: Source, word: str) -> int:
+    """Where ``lines[$(grep -n -w word file)]`` points: a physical number as an index; 0 without a match."""
+    for line in source.lines:
+        if word in line.text and re.search(rf"(?<!\w){word}(?!\w)", line.text):
+            return line.number
+    return 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from tipc.config.dialect import Layout, Row
 
 
@@ -13,13 +16,10 @@ def _filler(index: int) -> Row:
     return Row(index, "filler", keys=("##", "#", "null"), kind="filler")
 
 
-def changed(
-    layout: Layout, *rows: Row, limit: int | None = None, value: str = "", per_mode: bool = True
-) -> Layout:
+def changed(layout: Layout, *rows: Row, **others: Any) -> Layout:
     """A layout in which some lines are others; lines beyond its end are added."""
     table = {row.index: row for row in layout.rows} | {row.index: row for row in rows}
-    ordered = tuple(table[index] for index in sorted(table))
-    return Layout(ordered, limit, value or layout.value, per_mode)
+    return replace(layout, rows=tuple(table[index] for index in sorted(table)), **others)
 
 
 SLIM = Layout(

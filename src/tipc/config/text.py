@@ -62,16 +62,8 @@ class Source:
 
     def error(self, message: str, at: Value | Line | int = 0, *, remedy: str = "") -> UsageError:
         """An error that points into this file."""
-        line, column = (
-            (at, 0)
-            if isinstance(at, int)
-            else (at.number, 1)
-            if isinstance(at, Line)
-            else (
-                at.line,
-                at.column,
-            )
-        )
+        line = at if isinstance(at, int) else at.number if isinstance(at, Line) else at.line
+        column = at.column if isinstance(at, Value) else 0
         return UsageError(message, path=self.path, line=line, column=column, remedy=remedy)
 
 

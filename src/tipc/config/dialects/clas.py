@@ -3,8 +3,89 @@
 from __future__ import annotations
 
 from tipc.config.dialect import Row
+from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TO_STATIC, TRAINER2
 from tipc.config.layouts import FULL, changed
-from tipc.config.rules import Dialect, Marks
+from tipc.config.rules import Choice, Dialect, Export, Inference, Marks, Rules, SkipRule, Whole
+
+_LAUNCH = "{python} -m paddle.distributed.launch"
+_NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}_nodes_{nodes}"
+_SET = "{+save_model} {+epoch} {+pretrain} {amp} {+train_batch} {+train_param1} -o Global.print_mem_info=True"
+_RANKS = " -o Global.log_ranks=0,1,2,3,4,5,6,7"
+_AMP = "-o AMP.use_amp=True -o AMP.scale_loss=128 -o AMP.use_dynamic_loss_scaling=True -o AMP.level="
+_CPU = "usemkldnn_{mkldnn}_threads_{cpu_threads}_precision_{precision}_batchsize_{batch_size}"
+_GPU = "usetrt_{use_trt}_precision_{precision}_batchsize_{batch_size}"
+_QUANTISED = "{infer_model}/quant_post_static_model"
+_EXPORT = "{python} {run_export} {export_weight+weights} {save_infer+save_dir} > {log} 2>&1"
+# A recognition model's trunk has a directory of its own, and its export is given no weights at all.
+_RECOGNITION = (
+    {
+        "weights": "{save_dir}/RecModel/{train_model_name}",
+        "exports": (Export("{python} {run_export}  {save_infer+save_dir} > {log} 2>&1"),),
+    },
+    {"exports": (Export(_EXPORT.replace("weights}", "weights!TF023}")),)},
+)
+
+RULES = Rules(
+    log_path="{root}/test_tipc/output/{model_name}/{mode}",
+    trainers=(PACT, FPGM, DISTILL, TO_STATIC, TRAINER2),
+    otherwise=NORM,
+    choices=(
+        Choice("epoch", "2", (("epoch", "==", ""),)),
+        Choice("epoch", "1", (("mode", "==", "benchmark_train"),)),
+        Choice("amp", "-o AMP.use_amp=False"),
+        Choice("amp", _AMP + "O1", (("autocast", "=", "amp"),)),
+        Choice("amp", _AMP + "O2", (("autocast", "=", "fp16"),)),
+    ),
+    use_gpu="whole",
+    save_dir=("{log_path}/" + _NAME, "{log_path}/" + _NAME),
+    train=(
+        "{python} {run_train} {+train_use_gpu} " + _SET + " ",
+        _LAUNCH + " --devices={gpu} {run_train} {+train_use_gpu} " + _SET + _RANKS,
+        _LAUNCH
+        + " --ips={ips} --devices={gpu} {run_train} {+train_use_gpu} {+save_model} {+pretrain} {+epoch}"
+        " {amp} {+train_batch} {+train_param1} -o Global.print_mem_info=True" + _RANKS,
+    ),
+    train_log="{save_dir}.log",
+    weights="{save_dir}/{model_name}/{train_model_name}",
+    eval="{python} {eval} {pretrain+weights} {+train_use_gpu} {+eval1} > {log} 2>&1",
+    exports=(Export(_EXPORT),),
+    infer={
+        "cpu": Inference(
+            "{python} {inference} {=use_gpu} {=mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
+            " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
+            ("mkldnn", "cpu_threads", "batch_size", "precision"),
+            "{log_path}/python_infer_cpu_gpus_{infer_gpu}_" + _CPU + ".log",
+        ),
+        "gpu": Inference(
+            "{python} {inference} {=use_gpu} {+use_trt} {+precision} {model_dir+model_path} {+batch_size}"
+            " {image_dir+image} {+benchmark} > {log} 2>&1 ",
+            ("use_trt", "precision", "batch_size"),
+            "{log_path}/python_infer_gpu_gpus_{infer_gpu}_" + _GPU + ".log",
+        ),
+    },
+    infer_cwd="deploy",
+    image="{image_dir}",
+    skips=(
+        SkipRule(
+            "gpu", (("precision", "=", "True"), ("use_trt", "=", "False")), "fp16 on a GPU needs TensorRT"
+        ),
+    ),
+    whole=Whole(
+        when=(("kl_quant", "!=", "null"), ("kl_quant", "!=", "False")),
+        script="{kl_quant}",
+        export_when=(),
+        export="{python} {script} > {log} 2>&1",
+        export_log="{log_path}/export.log",
+        saved=_QUANTISED,
+        model="../" + _QUANTISED,
+        quant="True",
+        cwd="deploy",
+    ),
+    status=" Run successfully with command - {model_name} - {command} - {log} ! ",
+    env_at_gpu=True,
+    unset_at_end=True,
+    status_of="log",
+)
 
 DIALECT = Dialect(
     name="clas",
@@ -30,4 +111,14 @@ DIALECT = Dialect(
         repositories=("PaddleClas",),
         packages=("ppcls",),
     ),
+    rules=RULES,
+    promise={
+        **PROMISE,
+        "choices": (
+            *RULES.choices[:3],
+            Choice("amp", "-o AMP.use_amp=True", (("trainer", "~", "amp"),), fix="TF026"),
+            *RULES.choices[3:],
+        ),
+    },
+    files=(("*GeneralRecognition*", *_RECOGNITION), ("*MetaBIN*", *_RECOGNITION)),
 )

@@ -2,9 +2,116 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tipc.config.dialect import Row
+from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TRAINER1, TRAINER2
 from tipc.config.layouts import FULL, changed
-from tipc.config.rules import Dialect, Marks
+from tipc.config.rules import (
+    Choice,
+    Dialect,
+    Export,
+    Inference,
+    Marks,
+    Rules,
+    SkipRule,
+    Whole,
+)
+
+_LAUNCH = "{python} -m paddle.distributed.launch"
+_NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}"
+_SET = (
+    "{+save_model} {+epoch} {+pretrain} {+train_batch} {+filename} {shuffle} {amp_level} {enable_ce} {amp} "
+    "{static_flag} {+train_param1}"
+)
+_EXPORT = "{python} {run_export} {export_weight+weights} {+filename} {save_infer+save_dir} "
+_CPU = "usemkldnn_{mkldnn}_threads_{cpu_threads}_mode_paddle_batchsize_{batch_size}"
+_TRAINERS = (NORM, PACT, FPGM, DISTILL, TRAINER1, TRAINER2)
+
+RULES = Rules(
+    log_path="./test_tipc/output/{model_name}/{mode}",
+    trainers=(
+        *(replace(one, compare="quoted", sets={"static_flag": ""}) for one in _TRAINERS),
+        replace(NORM, row="to_static", compare="quoted", sets={"static_flag": "{to_static}"}),
+    ),
+    choices=(
+        Choice("amp", " "),
+        Choice("amp_level", " "),
+        Choice("amp", "--amp", (("autocast", "=", "amp"),)),
+        Choice("amp_level", "amp_level=O1", (("autocast", "=", "amp"),)),
+        Choice("amp", "--amp", (("autocast", "=", "fp16"),)),
+        Choice("amp_level", "amp_level=O2", (("autocast", "=", "fp16"),)),
+        Choice("shuffle", " "),
+        Choice("enable_ce", " "),
+        Choice("shuffle", "TrainReader.shuffle=False", (("mode", "=", "benchmark_train"),)),
+        Choice("enable_ce", "--enable_ce=True", (("mode", "=", "benchmark_train"),)),
+        Choice("infer_dir", "{save_dir}/{model_name}"),
+    ),
+    options=(("filename", "{model_name}"),),
+    use_gpu="whole",
+    cpu_use_gpu="False",
+    device_leaks=True,
+    save_dir=("{log_path}/" + _NAME, "{log_path}/" + _NAME + "_nodes_{nodes}"),
+    train=(
+        "{python} {run_train} LearningRate.base_lr=0.0001 log_iter=1 {+train_use_gpu} " + _SET,
+        _LAUNCH + " --gpus={gpu} {run_train} log_iter=1 {+train_use_gpu} " + _SET,
+        _LAUNCH + " --ips={ips} --gpus={gpu} {run_train} log_iter=1 {+train_use_gpu} " + _SET,
+    ),
+    train_log="{log_path}/" + _NAME + "_nodes_{nodes}.log",
+    weights="{save_dir}/{model_name}/{train_model_name}",
+    eval="{python} {eval} {export_weight+weights} {+train_use_gpu} {+eval1}",
+    exports=(
+        Export(
+            _EXPORT.replace("{save_infer", "export_onnx=True {save_infer") + ">{log} 2>&1",
+            (("key:export2", "=", "export_onnx"),),
+            log="{log_path}/" + _NAME + "_nodes_{nodes}_onnx_export.log",
+            static=False,
+        ),
+        Export(_EXPORT),
+    ),
+    infer={
+        "cpu": Inference(
+            "{python} {inference} {=use_gpu} {=mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
+            " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
+            ("mkldnn", "cpu_threads", "batch_size"),
+            "{log_path}/python_infer_cpu_gpus_{infer_gpu}_" + _CPU + ".log",
+        ),
+        "gpu": Inference(
+            "{python} {inference} {=use_gpu} {+precision} {model_dir+model_path} {+batch_size}"
+            " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
+            ("precision", "batch_size"),
+            "{log_path}/python_infer_gpu_gpus_{infer_gpu}_mode_{precision}_batchsize_{batch_size}.log",
+        ),
+    },
+    skips=(
+        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8 on a CPU needs oneDNN"),
+        SkipRule(
+            "gpu", (("quant", "==", "False"), ("precision", "==", "trt_int8")), "int8 needs a quantised model"
+        ),
+        SkipRule(
+            "gpu",
+            (("precision", "!==", "paddle"), ("quant", "==", "True"), ("precision", "!==", "trt_int8")),
+            "a quantised model runs in int8",
+        ),
+    ),
+    whole=Whole(
+        modes=("whole_infer", "klquant_whole_infer"),
+        over="infer_mode",
+        kinds={
+            "whole_infer": {kind: f"{{{kind}_export}}" for kind in ("norm", "pact", "fpgm", "distill")},
+            "klquant_whole_infer": {"kl_quant": "{kl_quant_export}"},
+        },
+        quants="infer_quant",
+        export_when=(),
+        export="{python} {script} {+export_weight} {+filename} {+save_infer} ",
+        saved="{save_infer}/{model_name}",
+    ),
+    status=" Run successfully with command - {model_name} - {command} - {log}  ",
+    env_at_gpu=True,
+    shift_without_flag=True,
+    time_limit="5m",
+    live_pipe=("train", "eval", "export"),
+)
 
 DIALECT = Dialect(
     name="det",
@@ -18,6 +125,7 @@ DIALECT = Dialect(
         Row(37, "infer_mode", "l", ("infer_mode",)),
         Row(44, "use_trt", "kl", kind="flag", unused=True),
         value="rest of line",
+        after=(("to_static", "to_static_train_benchmark_params"),),
     ),
     marks=Marks(
         keys=((6, "epoch:"), (9, "pretrain_weights:"), (14, "trainer:"), (37, "infer_mode:")),
@@ -25,4 +133,6 @@ DIALECT = Dialect(
         repositories=("PaddleDetection",),
         packages=("ppdet",),
     ),
+    rules=RULES,
+    promise=PROMISE,
 )

@@ -1,0 +1,116 @@
+"""Config × mode × machine to Plan."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tipc.config.detect import detect, find_repo, script_text
+from tipc.config.dialect import parse
+from tipc.config.dialects import NAMES, load
+from tipc.config.rules import Dialect
+from tipc.config.text import Source, read_source
+from tipc.errors import UsageError
+from tipc.plan.assemble import Assembly, Target
+from tipc.plan.devices import target_device
+from tipc.plan.engine import commands
+from tipc.plan.fixes import FIXES
+from tipc.plan.machine import Machine, this_machine
+from tipc.plan.model import AppliedFix, Plan
+from tipc.plan.modes import known_modes
+from tipc.plan.scope import Scope
+
+LISTS = ("gpu_list", "trainer_list", "autocast")
+
+
+def build_plan(
+    path: str | Path,
+    mode: str,
+    *,
+    repo: str | Path | None = None,
+    dialect: str | None = None,
+    as_upstream: bool = False,
+    python: str | None = None,
+    device: str | None = None,
+    machine: Machine | None = None,
+    allow_shell: bool = False,
+    trace: bool = False,
+) -> Plan:
+    """What a config runs in a mode. Raises UsageError, with the place in the file, instead of half a plan."""
+    root = (Path(repo) if repo else find_repo(Path(path))).resolve()
+    source = read_source(path)
+    known = load(dialect) if dialect else None
+    if known is None and not trace:
+        known = detect(source, root)
+        trace = known is None and bool(script_text(root))
+    if trace:
+        from tipc.plan.trace.api import trace_plan
+
+        return trace_plan(Path(path), mode, root)
+    if known is None:
+        raise UsageError(
+            "no dialect fits this file, and its repository has no script to trace",
+            path=str(path),
+            line=1,
+            remedy=f"--dialect {'|'.join(NAMES)}, or --repo with the repository's root",
+        )
+    here = machine or this_machine()
+    target = Target(target_device(device, here), here, str(root), as_upstream, python, allow_shell)
+    return _native(source, known, mode, target)
+
+
+def _native(source: Source, dialect: Dialect, mode: str, target: Target) -> Plan:
+    name = _relative(source.path, target.repo)
+    config = parse(source, dialect.layout)
+    rules = dialect.rules_for(name, target.as_upstream)
+    modes = known_modes(config, rules)
+    if mode not in modes:
+        raise UsageError(f"unknown mode `{mode}`", path=source.path, remedy=f"one of {', '.join(modes)}")
+    scope = Scope(config, rules, mode, root=target.repo, upstream=dialect.rules)
+    if not target.as_upstream:
+        _check_lists(scope)
+    assembly = Assembly(scope, target)
+    for item in commands(scope):
+        assembly.take(item)
+    _add_notes(assembly, source)
+    return Plan(
+        config=name,
+        mode=mode,
+        dialect=dialect.name,
+        model=scope.values.get("model_name", ""),
+        repo=target.repo,
+        as_upstream=target.as_upstream,
+        cells=tuple(assembly.cells.values()),
+        steps=tuple(assembly.steps),
+        skipped=tuple(assembly.skipped),
+        fixes=tuple(AppliedFix(fix, FIXES[fix].title) for fix in sorted(scope.fixes)),
+        notes=tuple(assembly.notes),
+        results_log=f"{scope.values['log_path']}/results_python.log",
+    )
+
+
+def _check_lists(scope: Scope) -> None:
+    """An empty list runs nothing at all, and the script calls that a success: it is an error here."""
+    if scope.values["mode"] in scope.rules.whole.modes:
+        return
+    for name in LISTS:
+        if name in scope.config.rows and not any(item.strip() for item in scope.walked(name)):
+            place = scope.config.value(name)
+            row = scope.config.rows[name]
+            message = f"line {row.index + 1} ({name}) is empty or missing: nothing would run"
+            raise scope.config.source.error(message, place, remedy="tipc lint tells which line is missing")
+
+
+def _add_notes(assembly: Assembly, source: Source) -> None:
+    for cell in assembly.cells.values():
+        note = f"{cell.asked or 'gpu'} → {cell.runs_on}: {cell.not_certified}"
+        if cell.not_certified and note not in assembly.notes:
+            assembly.notes.append(note)
+    if not assembly.steps:
+        assembly.notes.append(f"{source.path}: this mode runs nothing")
+
+
+def _relative(path: str, repo: str) -> str:
+    """A config's name: relative to the repository where it is inside."""
+    absolute = os.path.realpath(path)
+    return os.path.relpath(absolute, repo) if absolute.startswith(repo + os.sep) else path

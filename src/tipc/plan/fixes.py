@@ -1,0 +1,176 @@
+"""Where the default plan differs from the upstream scripts: each difference has a name and a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One difference. ``dialects`` names the scripts that get it wrong."""
+
+    id: str
+    title: str
+    reason: str
+    dialects: tuple[str, ...]
+
+
+ALL = ("models", "seg", "ocr", "clas", "det")
+
+_TABLE = (
+    Fix(
+        "TF001",
+        "the image path is passed to inference",
+        "The script reads a variable that is never set, so after a training inference gets no image.",
+        ("models",),
+    ),
+    Fix(
+        "TF002",
+        "the data path is passed to training and evaluation",
+        "Line 11 is parsed and never used: training takes whatever data its script defaults to.",
+        ("models",),
+    ),
+    Fix(
+        "TF003",
+        "the device of line 5 is passed to training and evaluation",
+        "Line 5 is parsed and never used. It is passed where its key is an option (--device:gpu).",
+        ("models",),
+    ),
+    Fix(
+        "TF004",
+        "every GPU entry has a device",
+        "The device list is indexed by the GPU entry; entries beyond its end train with no device "
+        "option. The last item holds for them.",
+        ("seg", "ocr", "clas"),
+    ),
+    Fix(
+        "TF005",
+        "a quantised model runs in int8 on a GPU",
+        "The skip rule leaves out exactly the int8 combinations of a quantised model.",
+        ("seg",),
+    ),
+    Fix(
+        "TF006",
+        "GPU ids above 9, and more than eight GPUs",
+        "The scripts guess from the text's length: `10` gets no CUDA_VISIBLE_DEVICES, nine GPUs are "
+        "taken for a list of machines and trained in one process.",
+        ALL,
+    ),
+    Fix(
+        "TF007",
+        "CUDA_VISIBLE_DEVICES does not leak",
+        "It is exported and unset in different branches, so a command can inherit that of the cell "
+        "before it.",
+        ALL,
+    ),
+    Fix(
+        "TF008",
+        "one log, and one result directory, for each command",
+        "Names lack the cell or are missing: a later command overwrites what an earlier one wrote.",
+        ALL,
+    ),
+    Fix(
+        "TF009",
+        "no exact duplicates",
+        "A loop over a setting that is not passed on repeats the same command: 24 % of all commands "
+        "of PaddleClas.",
+        ALL,
+    ),
+    Fix(
+        "TF010",
+        "per-mode epochs are used",
+        "The script forgets to pass the mode on, finds nothing, and always trains 2 epochs.",
+        ("clas",),
+    ),
+    Fix(
+        "TF011",
+        "inference does not change the training's device",
+        "Both loops use the variable `use_gpu`: the second trainer trains with the last inference device.",
+        ("det",),
+    ),
+    Fix(
+        "TF012",
+        "a pipe inside a value stays in it",
+        "`|` becomes a blank, and in PaddleDetection a live pipe: `use_gpu=True|False` starts a "
+        "program `False`.",
+        ALL,
+    ),
+    Fix(
+        "TF013",
+        "a training's status is its own exit code",
+        "The status that is printed is that of copying the training's log: a crash is reported as a success.",
+        ("ocr", "clas"),
+    ),
+    Fix(
+        "TF014",
+        "the output directory is not called *.log",
+        "The directory of weights and exported model has the name of a log file.",
+        ("models",),
+    ),
+    Fix(
+        "TF015",
+        "a pact or fpgm training keeps its pretrained weights",
+        "It starts from the last norm training of any GPU entry; where there was none, the option is "
+        "dropped.",
+        ("seg",),
+    ),
+    Fix(
+        "TF016",
+        "a training is not ended after five minutes",
+        "Every training runs under `timeout 5m`, whatever the mode; tipc has a timeout of its own.",
+        ("det",),
+    ),
+    Fix(
+        "TF017",
+        "a missing or misspelt quantisation flag means False",
+        "`Fasle` is neither True nor False for the skip rules, and a missing flag shifts the arguments.",
+        ("seg", "ocr", "det"),
+    ),
+    Fix(
+        "TF019",
+        "carriage returns, and blanks around null, are not part of a value",
+        "A file with Windows line ends runs nothing at all and exits 0; ` null` is taken for a value.",
+        ALL,
+    ),
+    Fix(
+        "TF020",
+        "a value goes on after its second colon",
+        "Values are cut there: `https://host/file` becomes `https`.",
+        ("models", "seg", "ocr", "clas"),
+    ),
+    Fix(
+        "TF021",
+        "a mode that a line does not list takes the nearest entry",
+        "No option is passed then, and a lite training runs the full schedule. An entry with the same "
+        "training part (lite_train, whole_train) or a plain value is used.",
+        ("models", "seg", "ocr", "det"),
+    ),
+    Fix(
+        "TF023",
+        "a recognition model is exported with its weights",
+        "The export of GeneralRecognition and MetaBIN models is given no weights: it exports random ones.",
+        ("clas",),
+    ),
+    Fix(
+        "TF024",
+        "weights of the last iteration where nothing picks a best model",
+        "Without --do_eval there is no best_model; the script finds that out by looking, for all "
+        "later cells, too.",
+        ("seg",),
+    ),
+    Fix(
+        "TF025",
+        "inference on a GPU gets a result directory, too",
+        "The option is only passed on a CPU: on a GPU all pictures go to one place.",
+        ("seg",),
+    ),
+    Fix(
+        "TF026",
+        "an amp_train really trains with AMP",
+        "The script ends every command with AMP.use_amp=False unless the autocast line says amp or "
+        "fp16, which no amp config does: mixed precision is switched off again.",
+        ("clas",),
+    ),
+)
+
+FIXES: dict[str, Fix] = {fix.id: fix for fix in _TABLE}

@@ -1,0 +1,65 @@
+"""What one entry of ``gpu_list`` means: by its length, as the scripts guess it, or by what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tipc.config.parse import split
+from tipc.config.rules import Rules
+from tipc.plan.bashtest import bare
+
+SINGLE, MULTI, MACHINES = 0, 1, 2  # the index into ``Rules.train``
+_ASSIGNED = re.compile(r"[^\s;&|<>()]*")
+
+
+class Placement(NamedTuple):
+    """Where a cell trains."""
+
+    gpu: str  # as it is pasted into commands and names
+    ips: str
+    visible: str | None  # what ``eval $env`` makes CUDA_VISIBLE_DEVICES; None: it leaves it alone
+    launch: int  # SINGLE, MULTI or MACHINES
+    nodes: int
+    cpu: bool = False  # the entry asks for no GPU at all
+
+
+def _first(text: str) -> str:
+    """What ``export X=<first id>`` assigns: the text up to a blank or a shell operator."""
+    ids = split(text, ",")
+    match = _ASSIGNED.match(ids[0] if ids else "")
+    return match.group() if match else ""
+
+
+def by_length(entry: str, rules: Rules) -> Placement:
+    """As the scripts do it: an entry longer than 15 characters must be ``ips;ids``, two are a single GPU."""
+    ips = ""
+    visible: str | None
+    if bare(entry, "=", "-1"):
+        visible = None
+    elif len(entry) <= 15:
+        visible = _first(entry)
+    else:
+        parts = [*split(entry, ";"), "", ""]
+        ips, entry = parts[0], parts[1]
+        visible = _first(entry) if rules.machine_env else None
+    several = len(ips) > rules.threshold
+    launch = SINGLE if len(entry) <= 2 else MACHINES if several else MULTI
+    return Placement(entry, ips, visible, launch, len(split(ips, ",")) if several else 1, entry == "-1")
+
+
+def by_ids(entry: str, rules: Rules) -> Placement:
+    """As the documentation means it: ids with commas, machines before a semicolon, -1 or cpu for no GPU."""
+    ips, semicolon, text = entry.rpartition(";")
+    machines = [ip for ip in ips.split(",") if ip.strip()] if semicolon else []
+    ids = [part.strip() for part in text.split(",") if part.strip()]
+    if ids in (["-1"], ["cpu"]):
+        return Placement(text.strip(), "", None, SINGLE, 1, True)
+    launch = MACHINES if len(machines) > 1 else MULTI if len(ids) > 1 else SINGLE
+    return Placement(
+        ",".join(ids), ",".join(machines), ids[0] if ids else None, launch, max(1, len(machines))
+    )
+
+
+GPU_RULES: dict[str, Callable[[str, Rules], Placement]] = {"length": by_length, "ids": by_ids}

@@ -1,0 +1,38 @@
+"""Which interpreter the ``python:`` line stands for on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+GENERIC = ("python", "python3")
+
+
+def find_program(name: str) -> str | None:
+    """The program of that name on PATH, or the path itself where it is one that can be run."""
+    if os.sep in name:
+        return name if os.access(name, os.X_OK) else None
+    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(directory, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def resolve(name: str, override: str | None) -> tuple[str, str]:
+    """What to run for an interpreter's name, and a note where that is not what the config says.
+
+    ``python`` and ``python3`` mean the virtual environment that tipc runs in, if it runs in one.
+    """
+    if override:
+        return override, f"`{name}` is run as {override} (--python)" if override != name else ""
+    if name in GENERIC:
+        if sys.prefix != sys.base_prefix:
+            return sys.executable, ""
+        return find_program(name) or sys.executable, ""
+    if find_program(name):
+        return name, ""
+    return (
+        sys.executable,
+        f"`{name}` is not on this machine: {sys.executable} runs instead (--python names another)",
+    )

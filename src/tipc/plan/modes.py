@@ -1,0 +1,22 @@
+"""The modes, and which of them a config knows."""
+
+from __future__ import annotations
+
+from tipc.config.dialect import Config
+from tipc.config.parse import items, second_field
+from tipc.config.rules import Rules
+
+DEFAULT_MODE = "lite_train_lite_infer"
+MODES = (DEFAULT_MODE, "lite_train_whole_infer", "whole_train_whole_infer", "whole_infer")
+
+
+def known_modes(config: Config, rules: Rules) -> list[str]:
+    """The usual modes, those that the script tells apart, and those that a line of the config lists."""
+    found = dict.fromkeys((*MODES, *rules.whole.modes))
+    for name, row in config.rows.items():
+        if "p" in row.reads:
+            for item in items(second_field(config.line(name))):
+                mode, equals, _ = item.text.strip().partition("=")
+                if equals and mode.isidentifier():
+                    found.setdefault(mode)
+    return list(found)

@@ -1,0 +1,125 @@
+"""The variables of a script while it runs: what the config gives, and what the loops set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tipc.config.dialect import Config
+from tipc.config.parse import NULL, for_mode, items, second_field, split
+from tipc.config.rules import Choice, Condition, Rules
+from tipc.config.text import Value
+from tipc.plan.bashtest import bare
+from tipc.plan.template import Filled, fill, render
+
+TRAIN_PARTS = ("lite_train", "whole_train")
+
+
+class Scope:
+    """Keys and values by field name. A value is the whole one; ``walked`` takes a list apart."""
+
+    def __init__(
+        self, config: Config, rules: Rules, mode: str, *, root: str = ".", upstream: Rules | None = None
+    ) -> None:
+        self.config = config
+        self.rules = rules
+        self.upstream = upstream or rules  # what the script would do: to tell which fixes make a difference
+        self.fixes: set[str] = set()
+        self.keys: dict[str, str] = {}
+        self.values: dict[str, str] = {"mode": mode, "root": root}
+        self.lines: dict[str, int] = {}
+        for name, row in config.rows.items():
+            line = config.line(name)
+            self.lines[name] = line.line
+            if "k" in row.reads:
+                self.keys[name] = self._tidied(config.key(name).text)
+            if row.reads != "k":
+                per_mode = "p" in row.reads
+                self.values[name] = self._tidied(
+                    self._for_mode(name, mode) if per_mode else self._value(name)
+                )
+        self.given = dict(self.values)
+        self.values["save_model"] = ""
+        self.values["log_path"] = self.render(rules.log_path)
+
+    def _value(self, name: str) -> str:
+        value = self.config.value(name)
+        if self.rules.colons == "kept" and value.line:
+            whole = self.config.line(name).text.partition(":")[2]
+            if whole.rstrip() != value.text.rstrip() and ":" in self.config.line(name).text:
+                self.fixes.add("TF020")
+                return whole
+        return value.text
+
+    def _for_mode(self, name: str, mode: str) -> str:
+        line = self.config.line(name)
+        if self.rules.per_mode != "nearest":
+            return for_mode(line, mode if self.config.layout.per_mode else "").text
+        found = _nearest(line, mode)
+        if found != for_mode(line, mode if self.config.layout.per_mode else "").text:
+            self.fixes.add("TF010" if not self.config.layout.per_mode else "TF021")
+        return found
+
+    def _tidied(self, text: str) -> str:
+        if not self.rules.tidy:
+            return text
+        tidy = text.rstrip("\r")
+        if tidy.strip() == NULL:
+            tidy = NULL
+        if tidy != text:
+            self.fixes.add("TF019")
+        return tidy
+
+    def walked(self, name: str) -> list[str]:
+        """The items of a list, as ``for x in ${list}`` walks them."""
+        found = split(self.given.get(name, ""), "|")
+        return [self._tidied(item) for item in found] if self.rules.tidy else found
+
+    def places(self, name: str) -> list[Value]:
+        """The items of a list with their places, for messages."""
+        return items(self.config.value(name))
+
+    def fill(self, template: str) -> list[Filled]:
+        """A command's pieces."""
+        return fill(template, self.keys, self.values, self.fixes)
+
+    def render(self, template: str) -> str:
+        """A path or another text."""
+        return render(template, self.keys, self.values, self.fixes)
+
+    def holds(self, conditions: Iterable[Condition]) -> bool:
+        """Whether all conditions are true."""
+        return all(self._true(*condition) for condition in conditions)
+
+    def _true(self, name: str, operator: str, text: str) -> bool:
+        value = self.keys.get(name[4:], "") if name.startswith("key:") else self.values.get(name, "")
+        if operator in ("=", "!="):
+            return bare(value, operator, text)
+        if operator in ("~", "!~"):
+            return (text in value) is (operator == "~")
+        return (value == text) is (operator == "==")
+
+    def choose(self, choices: Iterable[Choice]) -> None:
+        """Set the variables that depend on others."""
+        for choice in choices:
+            if self.holds(choice.when):
+                self.values[choice.name] = self.render(choice.text)
+                if choice.fix:
+                    self.fixes.add(choice.fix)
+
+
+def _nearest(line: Value, mode: str) -> str:
+    """The value for a mode; else that of another mode with the same training part; else a plain value."""
+    listed: dict[str, str] = {}
+    for item in items(second_field(line)):
+        name, equals, value = item.text.strip().partition("=")
+        if not equals:
+            return second_field(line).text if "=" not in second_field(line).text else ""
+        listed.setdefault(name.strip(), value)
+    if mode in listed:
+        return listed[mode]
+    for part in TRAIN_PARTS:
+        if mode.startswith(part):
+            for name, value in listed.items():
+                if name.startswith(part):
+                    return value
+    return ""

@@ -1,0 +1,202 @@
+"""What bash makes of a command's text, without bash: words, quotes, variables, braces, globs.
+
+The scripts ``eval`` their commands, so a config's text is shell text. Everything that only makes words is
+done here; what needs a running shell (a pipe, ``;``, ``&``, a redirection, ``$(…)``) is named, never run.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+PLAIN = re.compile(r"[\w@%+=:,./\- ]*\Z", re.ASCII)  # nothing here means anything to a shell
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+OPERATORS = ";&|<>()"
+BLANKS = " \t\n"
+
+
+Lookup = Callable[[str], str]  # the value of a variable; "" where it is not set
+
+
+class ShellNeeded(ValueError):
+    """The text cannot become words here; ``token`` is why. ``runs``: a shell could run it."""
+
+    def __init__(self, token: str, reason: str, *, runs: bool = True) -> None:
+        super().__init__(reason)
+        self.token = token
+        self.reason = reason
+        self.runs = runs
+
+
+@dataclass
+class _Word:
+    """A word under construction: characters and, for each, whether it was quoted."""
+
+    text: list[str] = field(default_factory=list)
+    quoted: list[bool] = field(default_factory=list)
+    started: bool = False
+
+    def add(self, text: str, quoted: bool) -> None:
+        self.text.extend(text)
+        self.quoted.extend([quoted] * len(text))
+        self.started = True
+
+
+def split_words(text: str, lookup: Lookup, cwd: str = ".") -> list[str]:
+    """The words of a simple command, as bash would hand them to the program."""
+    if PLAIN.match(text):
+        return text.split()
+    words: list[str] = []
+    for word in _scan(text, lookup):
+        for braced in _braces(word):
+            words.extend(_globbed(_tilde(braced, lookup), cwd))
+    return words
+
+
+def _scan(text: str, lookup: Lookup) -> list[_Word]:
+    words: list[_Word] = []
+    word = _Word()
+    position, end = 0, len(text)
+    while position < end:
+        char = text[position]
+        if char in BLANKS:
+            if word.started:
+                words.append(word)
+                word = _Word()
+            position += 1
+        elif char == "#" and not word.started:
+            break
+        elif char in OPERATORS:
+            raise ShellNeeded(char, f"`{char}` means something to the shell")
+        elif char == "`":
+            raise ShellNeeded("`", "a command substitution needs a shell")
+        elif char == "\\":
+            if position + 1 < end:
+                word.add(text[position + 1], True)
+            else:
+                word.add("\\", True)
+            position += 2
+        elif char == "'":
+            close = text.find("'", position + 1)
+            if close < 0:
+                raise ShellNeeded("'", "a quote is opened and never closed", runs=False)
+            word.add(text[position + 1 : close], True)
+            position = close + 1
+        elif char == '"':
+            position = _double_quoted(text, position + 1, word, lookup)
+        elif char == "$":
+            value, position = _variable(text, position, lookup)
+            pieces = value.split("|")  # the scripts' IFS
+            for index, piece in enumerate(pieces):
+                if index and word.started:
+                    words.append(word)
+                    word = _Word()
+                if piece:
+                    word.add(piece, False)
+        else:
+            word.add(char, False)
+            position += 1
+    if word.started:
+        words.append(word)
+    return words
+
+
+def _double_quoted(text: str, position: int, word: _Word, lookup: Lookup) -> int:
+    word.started = True
+    while position < len(text):
+        char = text[position]
+        if char == '"':
+            return position + 1
+        if char == "`":
+            raise ShellNeeded("`", "a command substitution needs a shell")
+        if char == "\\" and text[position + 1 : position + 2] in tuple('$`"\\'):
+            word.add(text[position + 1], True)
+            position += 2
+        elif char == "$":
+            value, position = _variable(text, position, lookup)
+            word.add(value, True)
+        else:
+            word.add(char, True)
+            position += 1
+    raise ShellNeeded('"', "a quote is opened and never closed", runs=False)
+
+
+def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
+    """The value of the variable at a ``$``, and where the text goes on; an unknown one is empty."""
+    after = text[position + 1 : position + 2]
+    if after == "(":
+        raise ShellNeeded("$(", "a command substitution needs a shell")
+    if after in ("'", '"') or not after:
+        return "$", position + 1
+    if after == "{":
+        close = text.find("}", position)
+        name = text[position + 2 : close]
+        if close < 0 or not NAME.fullmatch(name):
+            raise ShellNeeded("${", "an expansion that is more than a variable's name needs a shell")
+        return lookup(name), close + 1
+    match = NAME.match(text, position + 1)
+    return (lookup(match.group()), match.end()) if match else ("$", position + 1)
+
+
+def _tilde(word: _Word, lookup: Lookup) -> _Word:
+    """``~`` at the start of a word, and after the ``=`` of one that looks like an assignment."""
+    joined = "".join(word.text)
+    match = ASSIGNMENT.match(joined)
+    start = match.end() if match and not any(word.quoted[: match.end()]) else 0
+    for at in {0, start}:
+        plain = joined[at : at + 1] == "~" and not word.quoted[at] and joined[at + 1 : at + 2] in ("", "/")
+        if plain:
+            home = lookup("HOME")
+            text = [*word.text[:at], *home, *word.text[at + 1 :]]
+            return _Word(text, [*word.quoted[:at], *[True] * len(home), *word.quoted[at + 1 :]], True)
+    return word
+
+
+def _braces(word: _Word) -> list[_Word]:
+    """Brace expansion: ``a{b,c}`` is two words. Ranges (``{1..3}``) are left to a shell."""
+    depth, opened = 0, -1
+    commas: list[int] = []
+    for at, (char, quoted) in enumerate(zip(word.text, word.quoted, strict=True)):
+        if quoted:
+            continue
+        if char == "{" and not (at and word.text[at - 1] == "$"):
+            if depth == 0:
+                opened, commas = at, []
+            depth += 1
+        elif char == "," and depth == 1:
+            commas.append(at)
+        elif char == "}" and depth:
+            depth -= 1
+            if depth == 0 and commas:
+                return _expanded(word, opened, commas, at)
+    return [word]
+
+
+def _expanded(word: _Word, opened: int, commas: list[int], closed: int) -> list[_Word]:
+    found = []
+    edges = [opened, *commas, closed]
+    for start, stop in pairwise(edges):
+        text = [*word.text[:opened], *word.text[start + 1 : stop], *word.text[closed + 1 :]]
+        quoted = [*word.quoted[:opened], *word.quoted[start + 1 : stop], *word.quoted[closed + 1 :]]
+        found.extend(_braces(_Word(text, quoted, bool(text))))
+    return [one for one in found if one.started]
+
+
+def _globbed(word: _Word, cwd: str) -> list[str]:
+    """The files that a pattern names, or the word itself where it names none."""
+    text = "".join(word.text)
+    special = [char in "*?[" and not quoted for char, quoted in zip(word.text, word.quoted, strict=True)]
+    if not any(special):
+        return [text]
+    pattern = "".join(
+        char if meaning or char not in "*?[" else f"[{char}]"
+        for char, meaning in zip(word.text, special, strict=True)
+    )
+    found = sorted(glob.glob(pattern if os.path.isabs(pattern) else os.path.join(glob.escape(cwd), pattern)))
+    prefix = os.path.join(cwd, "")
+    return [name.removeprefix(prefix) if not os.path.isabs(pattern) else name for name in found] or [text]

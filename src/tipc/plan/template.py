@@ -1,0 +1,82 @@
+"""Commands, paths and status lines as text with holes, the way a dialect's table writes them.
+
+``{x}``      the variable ``x``
+``{+x}``     the option of line ``x``: ``key=value``, or a blank where it is null
+``{k+x}``    the same with the key of line ``k`` and the variable ``x``
+``{=x}``     ``key=value`` in any case
+``{?x}``     as ``{+x}``, only where the key is an option (it begins with ``-``)
+``{…!TF001}``  the hole is a fix: it is reported where it fills in anything
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from tipc.config.parse import option
+
+_HOLE = re.compile(r"\{(\w*)([+=?]?)(\w*)(?:!(\w+))?\}")
+
+
+class Piece(NamedTuple):
+    """A part of a template: text, or a hole."""
+
+    text: str = ""
+    key: str = ""  # the line whose key it takes; "" for a plain variable
+    how: str = ""  # "", "+", "=" or "?"
+    name: str = ""
+    fix: str = ""
+
+
+class Filled(NamedTuple):
+    """A filled hole (``name`` set) or the text between two."""
+
+    text: str
+    name: str = ""
+
+
+@lru_cache(maxsize=512)
+def compiled(template: str) -> tuple[Piece, ...]:
+    """The pieces of a template."""
+    pieces, position = [], 0
+    for match in _HOLE.finditer(template):
+        if match.start() > position:
+            pieces.append(Piece(template[position : match.start()]))
+        first, how, second, fix = match.groups()
+        name = second or first
+        pieces.append(Piece("", (first or name) if how else "", how, name, fix or ""))
+        position = match.end()
+    if position < len(template):
+        pieces.append(Piece(template[position:]))
+    return tuple(pieces)
+
+
+def fill(
+    template: str, keys: Mapping[str, str], values: Mapping[str, str], applied: set[str] | None = None
+) -> list[Filled]:
+    """The template with its holes filled; the fixes that filled one are added to ``applied``."""
+    filled = []
+    for text, key, how, name, fix in compiled(template):
+        if not name:
+            filled.append(Filled(text))
+            continue
+        value = values.get(name, "")
+        if how:
+            head = keys.get(key, "")
+            if how == "=":
+                value = f"{head}={value}"
+            else:
+                value = option(head, value) if how == "+" or head.startswith("-") else " "
+        if fix and applied is not None and value.strip():
+            applied.add(fix)
+        filled.append(Filled(value, name))
+    return filled
+
+
+def render(
+    template: str, keys: Mapping[str, str], values: Mapping[str, str], applied: set[str] | None = None
+) -> str:
+    """The filled template as one text."""
+    return "".join([piece.text for piece in fill(template, keys, values, applied)])
