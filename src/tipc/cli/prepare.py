@@ -17,7 +17,9 @@ def main(argv: list[str]) -> int:
     configs, mode = expand_configs(options.config, options.mode)
     repo = os.path.abspath(options.repo) if options.repo else None
     for config in configs:
-        plan = build_plan(config, mode, repo=repo, python=options.python, dialect=options.dialect)
+        plan = build_plan(
+            config, mode, repo=repo, python=options.python, dialect=options.dialect, trace=options.trace
+        )
         code = prepare(plan, sys.stdout)
         if code:
             sys.stderr.write(f"{plan.config}: preparing failed with exit code {code}\n")
@@ -36,4 +38,5 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--repo", metavar="DIR", help="the root of the model repository")
     made.add_argument("--dialect", help="the layout of the config, if it is not recognised")
     made.add_argument("--python", metavar="PROGRAM", help="the interpreter for `python` in the config")
+    made.add_argument("--trace", action="store_true", help="the config is of the repository's own script")
     return made

@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
         return dry_run(session, sys.stdout)
     machine = this_machine()
     progress = _progress(len(session.wanted))
-    progress.header(session.plans, machine.summary)
+    progress.header(session.plans, machine.describe())
     settings = Settings(
         cores=machine.cores,
         jobs=options.jobs,
@@ -50,6 +50,7 @@ def main(argv: list[str]) -> int:
         retries=options.retries,
         fail_fast=options.fail_fast,
         cold=options.cold,
+        python=session.request.plan.get("python"),
     )
     run, interrupted = sessions.execute(session, _executor(options.executor), settings, progress, argv)
     return conclude(run, session, interrupted=interrupted, checks=options.checks, strict=options.strict)
@@ -74,7 +75,7 @@ def conclude(run: Run, session: Session, *, interrupted: bool, checks: bool, str
 def exit_code(run: Run, session: Session, verdict: Verdict | None, *, interrupted: bool, strict: bool) -> int:
     """0 only if every step that was selected has passed and the verdict, if there is one, does.
 
-    With ``--strict``, a step that passed only when retried and steps that were not selected are failures, too.
+    With ``--strict``, a step that passed only when retried and steps that were not selected are failures.
     """
     if interrupted:
         return INTERRUPTED

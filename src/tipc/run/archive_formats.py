@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 _BLOCK = 512
+_PADDING = 1024
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ class TarReader:
         stream.seek(self._tar.offset)
         if stream.read(_BLOCK) != bytes(_BLOCK):
             raise tarfile.ReadError("there is no end mark")
+        for _ in range(_PADDING):  # to the end of a compressed stream, where its own check sum is
+            if not stream.read(1 << 16):
+                return
+        raise tarfile.ReadError("much follows its end mark")
 
     def content(self, member: Member) -> IO[bytes]:
         """The bytes of a file."""

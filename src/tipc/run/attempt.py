@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.plan.interpreter import resolve
 from tipc.plan.model import Plan, Step
 from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
 from tipc.run.executor import Outcome, Task
@@ -36,14 +37,22 @@ class Attempt:
 
 
 def begin(
-    run: Path, index: int, plan: Plan, step: Step, number: int, *, timeout: float | None, cold: bool
+    run: Path,
+    index: int,
+    plan: Plan,
+    step: Step,
+    number: int,
+    *,
+    timeout: float | None,
+    cold: bool,
+    python: str | None = None,
 ) -> Attempt:
     """Make room for the step: its log, its artefacts' places, its environment."""
     root = Path(plan.repo)
     name = file_name(step.id)
     task = Task(
         name=step.id,
-        argv=("bash", "-c", step.shell) if step.shell else step.argv,
+        argv=("bash", "-c", step.shell) if step.shell else program(plan, step, python),
         cwd=root / step.cwd,
         env=environment(step.env),
         log=_free_log(run / "logs" / str(index), name),
@@ -138,6 +147,13 @@ def file_name(step: str) -> str:
     if len(os.fsencode(name)) > _NAME_LIMIT:
         name = name[: _NAME_LIMIT // 2] + "-" + hashlib.sha256(os.fsencode(step)).hexdigest()[:16]
     return name
+
+
+def program(plan: Plan, step: Step, python: str | None) -> tuple[str, ...]:
+    """The argv to start. A plan as upstream has it keeps the config's word for the interpreter until here."""
+    if plan.as_upstream and os.path.basename(step.argv[0]).startswith("python"):
+        return (resolve(step.argv[0], python)[0], *step.argv[1:])
+    return step.argv
 
 
 def _observation(run: Path, index: int, plan: Plan, step: Step) -> Path | None:

@@ -1,7 +1,7 @@
 """The append-only record of a run: a JSON object a line in ``journal.jsonl``; docs/journal.md has the events.
 
 A line is written whole or not at all: what a crash or a full disk cut off is taken away by the next writer
-and never seen by a reader. ``ended`` is on the disk when it returns, so that a result outlives a power cut.
+and never seen by a reader. What was written outlives the process at once, and a power cut after ``sync``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Journal:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._end = _whole_length(self._file)
         os.ftruncate(self._file, self._end)
+        self._synced = (self._end, 0.0)  # how much is on the disk, and since when
 
     def __enter__(self) -> Journal:
         return self
@@ -48,6 +49,8 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file and the lock. Can be called twice."""
+        if self._file >= 0:
+            self.sync()
         for descriptor in (self._file, self._lock):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -64,12 +67,12 @@ class Journal:
                 "argv": list(argv),
                 "options": dict(options),
             },
-            sync=True,
         )
+        self.sync()
 
     def resumed(self, argv: Sequence[str]) -> None:
         """Another ``tipc`` goes on with this run."""
-        self._append({"event": "resume", "at": time.time(), "argv": list(argv)}, sync=True)
+        self._append({"event": "resume", "at": time.time(), "argv": list(argv)})
 
     def deselected(self, plan: str, steps: Iterable[str]) -> None:
         """These steps are not to run, and are not counted as passed. Replaces what was said before."""
@@ -95,13 +98,28 @@ class Journal:
 
     def ended(self, result: StepResult) -> None:
         """The last word on a step, for now."""
-        self._append({"event": "end", **_result_to_json(result)}, sync=True)
+        self._append({"event": "end", **_result_to_json(result)})
 
     def finished(self, state: str) -> None:
         """The run is over: ``passed``, ``failed``, ``interrupted`` or ``error``."""
-        self._append({"event": "finish", "at": time.time(), "state": state}, sync=True)
+        self._append({"event": "finish", "at": time.time(), "state": state})
+        self.sync()
 
-    def _append(self, event: Mapping[str, Any], *, sync: bool = False) -> None:
+    def sync(self, every: float = 0.0) -> None:
+        """See that all lines are on the disk, unless that was done less than ``every`` seconds ago.
+
+        A sync takes milliseconds on a busy disk, too long to wait for after each of thousands of steps.
+        """
+        length, when = self._synced
+        if length == self._end or time.monotonic() - when < every:
+            return
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise disk_problem(error, self.directory) from error
+        self._synced = (self._end, time.monotonic())
+
+    def _append(self, event: Mapping[str, Any]) -> None:
         line = (json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n").encode(
             "utf-8", "surrogateescape"
         )
@@ -109,8 +127,6 @@ class Journal:
             written = 0
             while written < len(line):
                 written += os.write(self._file, line[written:])
-            if sync:
-                os.fdatasync(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._end)
             raise disk_problem(error, self.directory) from error

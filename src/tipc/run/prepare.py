@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tipc.errors import EnvironmentProblem, UsageError
+from tipc.plan.interpreter import resolve
 from tipc.plan.model import Plan, Step
 from tipc.run.archive import unpack
 from tipc.run.graph import Key
@@ -92,7 +93,8 @@ def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool
 
 def interpreter(plan: Plan) -> str:
     """The interpreter of a plan's commands."""
-    return next((step.argv[0] for step in plan.steps if step.argv and step.kind != STEP), sys.executable)
+    named = next((step.argv[0] for step in plan.steps if step.argv and step.kind != STEP), sys.executable)
+    return resolve(named, None)[0]
 
 
 def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
@@ -136,7 +138,9 @@ def _with_step(plan: Plan) -> Plan:
         return plan
     call: tuple[str, ...]
     if (repo / DECLARED).is_file():
-        call = (sys.executable, "-m", "tipc", "prepare", plan.config, plan.mode, "--repo", plan.repo)
+        call = (sys.executable, "-m", "tipc", "prepare", plan.config, plan.mode)
+        call += ("--repo", plan.repo, "--python", interpreter(plan))
+        call += ("--trace",) if plan.traced else ("--dialect", plan.dialect)
     elif (repo / SCRIPT).is_file():
         call = ("bash", SCRIPT, plan.config, plan.mode)
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +26,7 @@ from tipc.run.record import BLOCKED, FAILED, INTERRUPTED, PENDING, TIMEOUT, Step
 from tipc.run.resources import Claim, Resources, claim_of
 
 PULSE = 0.25
+SYNC = 1.0  # seconds of results that a power cut may cost
 
 
 class Watcher(Protocol):
@@ -56,6 +58,7 @@ class Settings:
     retries: int = 0
     fail_fast: bool = False
     cold: bool = False
+    python: str | None = None  # runs in place of the interpreter that an --as-upstream plan names
 
 
 Reuse = Callable[[Node, Mapping[str, str]], "StepResult | None"]
@@ -95,12 +98,17 @@ class Scheduler:
 
     def run(self) -> dict[Key, StepResult]:
         """Run everything that can run; a result for each step, wanted or not."""
+        for plan, nodes in groupby(self.nodes, lambda node: node.plan.key):
+            unwanted = [node.step.id for node in nodes if node.key not in self.wanted]
+            if unwanted:
+                self.journal.deselected(plan, unwanted)
         for node in [node for node in self.nodes if self._waits[node.position] == 0]:
             self._open(node)
         while True:
             self._start_what_fits()
             if not self._running:
                 break
+            self.journal.sync(every=SYNC)
             for ticket, outcome in self.executor.wait(PULSE):
                 self._end(ticket, outcome)
             self.watcher.pulse()
@@ -170,6 +178,7 @@ class Scheduler:
             number,
             timeout=self.settings.timeout,
             cold=self.settings.cold,
+            python=self.settings.python,
         )
         self.journal.started(*node.key, number, str(attempt.task.log), inputs)
         self._resources.take(claim)

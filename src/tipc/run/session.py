@@ -122,20 +122,12 @@ def state_of(results: Mapping[Key, StepResult], wanted: frozenset[Key]) -> str:
 
 def _open(session: Session, argv: Sequence[str]) -> Journal:
     """The journal of a new run, or the earlier one's with the plans as they are now."""
-    unwanted = {
-        plan.key: [step.id for step in plan.steps if (plan.key, step.id) not in session.wanted]
-        for plan in session.plans
-    }
     if session.run is None:
         interpreters = [prepare.interpreter(plan) for plan in session.plans]
         facts = describe([plan.repo for plan in session.plans], interpreters)
-        journal = store.create_run(session.plans, facts, argv=argv, options=asdict(session.request))
-    else:
-        journal = Journal(session.run)
-        if store.load_plans(session.run) != session.plans:
-            store.write_plans(session.run, session.plans)
-        journal.resumed(argv)
-    for plan, steps in unwanted.items():
-        if steps:
-            journal.deselected(plan, steps)
+        return store.create_run(session.plans, facts, argv=argv, options=asdict(session.request))
+    journal = Journal(session.run)
+    if store.load_plans(session.run) != session.plans:
+        store.write_plans(session.run, session.plans)
+    journal.resumed(argv)
     return journal

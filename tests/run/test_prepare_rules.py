@@ -1,0 +1,147 @@
+"""What prepares the data, and in which order."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from run_plans import Runner, plan_of, step
+
+from tipc.errors import UsageError
+from tipc.run.prepare import GUARD, order, prepare, read_declaration, with_prepare
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def pack(repo: Path, name: str = "lite_data.tar") -> None:
+    write(repo / "lite_data/list.txt", "1")
+    with tarfile.open(repo / name, "w") as archive:
+        archive.add(repo / "lite_data", "lite_data")
+    (repo / "lite_data/list.txt").unlink()
+    (repo / "lite_data").rmdir()
+
+
+def test_a_declared_archive_is_unpacked_once(repo: Path) -> None:
+    pack(repo)
+    write(repo / "test_tipc/prepare.py", 'ARCHIVES = [("lite_data.tar", ".")]\n')
+    out = io.StringIO()
+    assert prepare(plan_of(repo, step("a")), out) == 0
+    assert (repo / "lite_data/list.txt").read_text() == "1"
+    assert prepare(plan_of(repo, step("a")), out) == 0
+    assert out.getvalue().splitlines() == [
+        "lite_data.tar: unpacked into .",
+        "lite_data.tar: is already unpacked",
+    ]
+
+
+def test_a_declaration_can_tell_modes_apart(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "p.py", 'ARCHIVES: dict = {"whole_infer": [("a.tar", ".")], "*": [("b.tar", "data")]}\n'
+    )
+    assert read_declaration(path, "whole_infer") == ([("a.tar", ".")], False)
+    assert read_declaration(path, "any other") == ([("b.tar", "data")], False)
+
+
+@pytest.mark.parametrize(
+    "text", ["ARCHIVES = list()", "ARCHIVES = [1]", "ARCHIVES = [('a', 2)]", "ARCHIVES = 3", "ARCHIVES: list"]
+)
+def test_a_declaration_that_is_no_literal_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "p.py", f"\n{text}\n")
+    with pytest.raises(UsageError, match=r"p\.py:2: ARCHIVES must be"):
+        read_declaration(path, "m")
+
+
+def test_a_declaration_with_a_syntax_error_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"p\.py:1"):
+        read_declaration(write(tmp_path / "p.py", "ARCHIVES = ["), "m")
+
+
+def test_reading_a_declaration_runs_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.py", "raise SystemExit('ran')\n")
+    assert read_declaration(path, "m") == ([], False)
+
+
+def test_a_declaration_that_is_a_script_is_run_after_its_archives(repo: Path) -> None:
+    pack(repo)
+    code = "import os, sys\nif __name__ == '__main__':\n    assert os.path.exists('lite_data/list.txt')\n"
+    code += "    open('said', 'w').write(' '.join(sys.argv[1:]))\n"
+    write(repo / "test_tipc/prepare.py", 'ARCHIVES = [("lite_data.tar", ".")]\n' + code)
+    assert prepare(plan_of(repo, step("a")), io.StringIO()) == 0
+    assert (repo / "said").read_text() == "config.txt lite_train_lite_infer"
+
+
+def test_a_target_outside_the_repository_is_refused(repo: Path) -> None:
+    write(repo / "test_tipc/prepare.py", 'ARCHIVES = [("lite_data.tar", "../outside")]\n')
+    with pytest.raises(UsageError, match="outside the repository"):
+        prepare(plan_of(repo, step("a")), io.StringIO())
+
+
+def test_a_script_prepares_and_its_failure_is_told(repo: Path) -> None:
+    script = write(repo / "test_tipc/prepare.sh", 'echo "$1 $2" > said; exit 3\n')
+    assert prepare(plan_of(repo, step("a")), io.StringIO()) == 3
+    assert (repo / "said").read_text() == "config.txt lite_train_lite_infer\n"
+    assert script.exists()
+
+
+def test_a_script_that_only_calls_tipc_prepare_does_not_go_round_for_ever(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repo / "test_tipc/prepare.sh", "tipc prepare $1 $2\n")
+    monkeypatch.setenv(GUARD, str(repo))
+    with pytest.raises(UsageError, match="only calls"):
+        prepare(plan_of(repo, step("a")), io.StringIO())
+
+
+def test_a_repository_that_says_nothing_has_nothing_to_prepare(repo: Path) -> None:
+    plan = plan_of(repo, step("a"))
+    assert with_prepare([plan]) == [plan]
+    with pytest.raises(UsageError, match="neither"):
+        prepare(plan, io.StringIO())
+
+
+def test_every_step_needs_the_preparation(repo: Path) -> None:
+    write(repo / "test_tipc/prepare.sh", "exit 0")
+    (plan,) = with_prepare([plan_of(repo, step("a"), step("b", needs=("a",)))])
+    assert [one.needs for one in plan.steps] == [(), ("prepare",), ("prepare", "a")]
+    assert with_prepare([plan]) == [plan]
+
+
+def test_a_failed_preparation_blocks_its_plan(runner: Runner, repo: Path) -> None:
+    write(repo / "test_tipc/prepare.sh", "echo no data; exit 1")
+    (plan,) = with_prepare([plan_of(repo, step("a"))])
+    run = runner(plan)
+    assert [run.result(plan, one).state for one in plan.steps] == ["failed", "blocked"]
+    assert "┆ no data" in runner.text
+
+
+def test_the_plans_of_a_repository_with_a_script_run_one_after_the_other(runner: Runner, repo: Path) -> None:
+    write(repo / "test_tipc/prepare.sh", 'echo "$1" > data')
+    code = "import time; time.sleep(0.1); name = open('data').read(); open('seen', 'a').write(name)"
+    plans = with_prepare([plan_of(repo, step("a", code), config=name) for name in ("1.txt", "2.txt")])
+    assert runner(*plans).ok
+    assert (repo / "seen").read_text() == "1.txt\n2.txt\n"
+
+
+def test_a_failure_in_one_plan_does_not_keep_the_next_from_being_prepared(runner: Runner, repo: Path) -> None:
+    write(repo / "test_tipc/prepare.sh", "exit 0")
+    plans = with_prepare(
+        [plan_of(repo, step("a", f"raise SystemExit({code})"), config=f"{code}.txt") for code in (1, 0)]
+    )
+    run = runner(*plans)
+    assert [run.result(plan, plan.steps[1]).state for plan in plans] == ["failed", "passed"]
+
+
+def test_declared_preparations_come_before_everything_else_of_a_repository(repo: Path) -> None:
+    write(repo / "test_tipc/prepare.py", "ARCHIVES = []\n")
+    one, two = with_prepare([plan_of(repo, step("a"), config=name) for name in ("1.txt", "2.txt")])
+    assert order([one, two]) == {
+        (two.key, "prepare"): [(one.key, "prepare")],
+        (one.key, "a"): [(two.key, "prepare")],
+        (two.key, "a"): [(two.key, "prepare")],
+    }

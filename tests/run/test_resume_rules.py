@@ -1,0 +1,181 @@
+"""What is run again, and what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_plans import Runner, plan_of, step
+
+from tipc.plan.model import Plan
+from tipc.run.inputs import Inputs, changed
+from tipc.run.journal import Journal, read_events
+from tipc.run.record import Run
+from tipc.run.resume import Earlier
+
+COUNT = "open('count', 'a').write('{name} ')\n"
+
+
+def counting(name: str, code: str = "", **changes: Any) -> Any:
+    """A step that leaves a trace each time it runs."""
+    return step(name, COUNT.format(name=name) + code, **changes)
+
+
+def ran(repo: Path) -> list[str]:
+    """The names of the steps that ran since the last call."""
+    path = repo / "count"
+    names = path.read_text().split() if path.exists() else []
+    path.unlink(missing_ok=True)
+    return names
+
+
+def go_on(
+    runner: Runner, run: Run, *plans: Plan, rerun_failed: bool = False, told: list[str] | None = None
+) -> Run:
+    notes = told if told is not None else []
+    earlier = Earlier(read_events(run.directory), rerun_failed=rerun_failed, tell=notes.append)
+    return runner.go_on(Journal(run.directory), plans, reuse=earlier.reuse, earlier=earlier.results)
+
+
+@pytest.fixture
+def plan(repo: Path) -> Plan:
+    (repo / "lib.py").write_text("x = 1\n")
+    (repo / "cfg.yml").write_text("a: 1\n")
+    (repo / "arch.json").write_text("{}")
+    return plan_of(
+        repo,
+        counting(
+            "train", "open('out/w', 'w').write(open('seed').read())", produces=("out/w",), log="out/t.log"
+        ),
+        counting("export", "open('out/m', 'w')", produces=("out/m",), needs=("train",), log="out/e.log"),
+        counting("other", "", log="out/o.log"),
+        results_log="out/results.log",
+    )
+
+
+@pytest.fixture
+def done(runner: Runner, repo: Path, plan: Plan) -> Run:
+    (repo / "seed").write_text("1")
+    run = runner(plan)
+    assert run.ok
+    assert sorted(ran(repo)) == ["export", "other", "train"]
+    return run
+
+
+def test_nothing_that_finished_is_run_again(runner: Runner, repo: Path, plan: Plan, done: Run) -> None:
+    run = go_on(runner, done, plan)
+    assert ran(repo) == []
+    assert run.ok
+    assert "nothing has changed" in runner.text
+
+
+@pytest.mark.parametrize("name", ["lib.py", "cfg.yml", "new.sh", "config.txt"])
+def test_a_changed_source_or_config_runs_everything_again(
+    runner: Runner, repo: Path, plan: Plan, done: Run, name: str
+) -> None:
+    (repo / name).write_text("changed")
+    told: list[str] = []
+    assert go_on(runner, done, plan, told=told).ok
+    assert sorted(ran(repo)) == ["export", "other", "train"]
+    assert any("config" in note if name == "config.txt" else "scripts" in note for note in told)
+
+
+def test_a_changed_command_runs_that_step_and_what_it_changes(
+    runner: Runner, repo: Path, plan: Plan, done: Run
+) -> None:
+    (repo / "seed").write_text("2")
+    train = counting("train", "open('out/w', 'w').write('other')", produces=("out/w",), log="out/t.log")
+    go_on(runner, done, plan_of(repo, train, *plan.steps[1:], results_log="out/results.log"))
+    assert ran(repo) == ["train", "export"]
+
+
+def test_a_step_run_again_with_the_same_artefact_spares_its_dependants(
+    runner: Runner, repo: Path, plan: Plan, done: Run
+) -> None:
+    (repo / "out/w").unlink()
+    told: list[str] = []
+    go_on(runner, done, plan, told=told)
+    assert ran(repo) == ["train"]
+    assert told == ["train runs again: out/w is not what it left"]
+
+
+def test_a_tampered_artefact_is_made_again(runner: Runner, repo: Path, plan: Plan, done: Run) -> None:
+    (repo / "out/m").write_text("tampered")
+    go_on(runner, done, plan)
+    assert ran(repo) == ["export"]
+
+
+def test_data_and_outputs_are_no_sources(runner: Runner, repo: Path, plan: Plan, done: Run) -> None:
+    (repo / "data.bin").write_bytes(b"x")
+    (repo / "out/deploy.yaml").write_text("made by a step")
+    (repo / ".tipc").mkdir()
+    (repo / ".tipc/x.py").write_text("")
+    go_on(runner, done, plan)
+    assert ran(repo) == []
+
+
+def test_a_file_that_the_command_names_is_a_source(repo: Path) -> None:
+    (repo / "arch.json").write_text("{}")
+    one = plan_of(repo, step("a", argv=("x", "--arch=arch.json")))
+    before = Inputs([one]).of(one, one.steps[0], [])
+    (repo / "arch.json").write_text("{1}")
+    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == "scripts"
+
+
+def test_the_outputs_of_one_plan_are_no_sources_of_another(repo: Path) -> None:
+    (repo / "one").mkdir()
+    one = plan_of(repo, step("a", produces=("one/model.yml",)), config="1.txt")
+    two = plan_of(repo, step("a"), config="2.txt")
+    before = Inputs([one, two]).of(two, two.steps[0], [])
+    (repo / "one/model.yml").write_text("made")
+    assert changed(before, Inputs([one, two]).of(two, two.steps[0], [])) == ""
+
+
+def test_an_output_directory_that_holds_the_script_is_still_source(repo: Path) -> None:
+    (repo / "tools").mkdir()
+    (repo / "tools/train.py").write_text("1")
+    one = plan_of(repo, step("a", argv=("python", "tools/train.py"), produces=("tools/out.bin",)))
+    before = Inputs([one]).of(one, one.steps[0], [])
+    (repo / "tools/train.py").write_text("2")
+    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == "scripts"
+
+
+def test_a_failure_is_kept_by_resume_and_run_again_by_rerun_failed(runner: Runner, repo: Path) -> None:
+    plan = plan_of(
+        repo,
+        counting("train", "import os; raise SystemExit(not os.path.exists('data'))"),
+        counting("export", needs=("train",)),
+        counting("other"),
+    )
+    run = runner(plan)
+    ran(repo)
+    (repo / "data").write_text("now it is there")
+    run = go_on(runner, run, plan)
+    assert ran(repo) == []
+    assert [run.result(plan, one).state for one in plan.steps] == ["failed", "blocked", "passed"]
+    run = go_on(runner, run, plan, rerun_failed=True)
+    assert ran(repo) == ["train", "export"]
+    assert run.ok
+
+
+def test_what_was_not_reached_is_run_by_resume(runner: Runner, repo: Path) -> None:
+    plan = plan_of(repo, counting("a"), counting("b", needs=("a",)))
+    run = runner(plan, wanted=lambda one: one.id == "a")
+    assert ran(repo) == ["a"]
+    run = go_on(runner, run, plan)
+    assert ran(repo) == ["b"]
+    assert run.ok
+    ends = [event["step"] for event in read_events(run.directory) if event["event"] == "end"]
+    assert ends == ["a", "b"]
+
+
+def test_a_step_that_left_the_plan_is_no_longer_in_the_run(runner: Runner, repo: Path) -> None:
+    from tipc.run.store import write_plans
+
+    run = runner(plan_of(repo, step("a"), step("b", "raise SystemExit(1)")))
+    shorter = plan_of(repo, step("a"))
+    write_plans(run.directory, [shorter])
+    run = go_on(runner, run, shorter)
+    assert run.ok
+    assert len(run.results) == 1
