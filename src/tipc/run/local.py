@@ -13,7 +13,8 @@ from typing import Any
 from tipc.errors import EnvironmentProblem
 from tipc.run.executor import Outcome, Task
 from tipc.run.spawner import Spawner
-from tipc.run.warm.wire import listen
+from tipc.run.warm.wire import receive, send
+from tipc.run.warmth import WarmServer, Warmth
 
 GRACE = 5.0  # seconds between TERM and KILL
 
@@ -23,6 +24,8 @@ class _Running:
     """A task that was handed to a server."""
 
     task: Task
+    spawner: Spawner
+    server: WarmServer | None  # the warm one that it was given to
     control: socket.socket
     interrupted: bool = False  # we have asked for its end
     pid: int = 0  # known once the program runs
@@ -33,8 +36,10 @@ class LocalExecutor:
 
     name = "local"
 
-    def __init__(self, *, grace: float = GRACE) -> None:
+    def __init__(self, *, warm: bool = True, grace: float = GRACE) -> None:
         self.grace = grace
+        self.warm = warm
+        self.warmth = Warmth()
         self.host = socket.gethostname()
         self._selector = selectors.DefaultSelector()
         self._running: dict[int, _Running] = {}
@@ -55,13 +60,18 @@ class LocalExecutor:
             "grace": self.grace,
         }
         try:
-            control = self._cold(request)
+            server, spawner, control = self._hand_over(task, request)
         except (OSError, EnvironmentProblem) as error:
             self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
         else:
-            self._running[ticket] = _Running(task, control)
+            self._running[ticket] = _Running(task, spawner, server, control)
             self._selector.register(control, selectors.EVENT_READ, ticket)
         return ticket
+
+    def warm_up(self, task: Task) -> None:
+        """Start the warm server for tasks of this kind now, without waiting for it, if they can have one."""
+        if self.warm:
+            self._expect(self.warmth.paddle_seen(task))
 
     def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
@@ -69,7 +79,10 @@ class LocalExecutor:
         while self._running and not self._ended:
             pause = None if until is None else max(0.0, until - time.monotonic())
             for key, _events in self._selector.select(pause):
-                self._hear(key.data)
+                if isinstance(key.data, WarmServer):
+                    self._hear_server(key.data)
+                else:
+                    self._hear(key.data)
             if until is not None and time.monotonic() >= until:
                 break
         ended, self._ended = self._ended, []
@@ -81,7 +94,7 @@ class LocalExecutor:
         if running and not running.interrupted:
             running.interrupted = True
             with contextlib.suppress(OSError):  # it has just ended by itself
-                running.control.send(b"k", socket.MSG_NOSIGNAL)
+                send(running.control, {"kill": True})
 
     def close(self) -> None:
         """Kill what still runs, wait for it, and let go of everything. Can be called twice."""
@@ -91,38 +104,74 @@ class LocalExecutor:
         while self._running:
             ended += self.wait(None)
         self._ended = ended + self._ended
+        self.warmth.close()
         if self._spawner:
             self._spawner.close()
             self._spawner = None
         self._selector.close()
 
-    def _cold(self, request: dict[str, Any]) -> socket.socket:
+    def _hand_over(
+        self, task: Task, request: dict[str, Any]
+    ) -> tuple[WarmServer | None, Spawner, socket.socket]:
+        """Give the request to a warm server if one is ready for it, else to the cold one."""
+        server = self.warmth.server(task) if self.warm else None
+        if server:
+            with contextlib.suppress(OSError):  # it has just died: nothing has started yet
+                return server, server.spawner, server.spawner.start(request)
+        return None, *self._cold(request)
+
+    def _cold(self, request: dict[str, Any]) -> tuple[Spawner, socket.socket]:
         """Hand a request to the server, started when first needed, and again if it was killed."""
         if self._spawner:
             with contextlib.suppress(OSError):
-                return self._spawner.start(request)
+                return self._spawner, self._spawner.start(request)
             self._spawner.close()
         self._spawner = Spawner()
-        return self._spawner.start(request)
+        return self._spawner, self._spawner.start(request)
 
     def _hear(self, ticket: int) -> None:
         """Take one message of a keeper."""
         running = self._running[ticket]
-        message = listen(running.control)
+        message = receive(running.control)
         if message is None:
             self._end(ticket, Outcome(None, error="the keeper of the step was killed", host=self.host))
         elif "outcome" in message:
-            self._end(ticket, self._outcome(running, message["outcome"]))
+            self._end(ticket, self._outcome(running, message["outcome"]), idle=message.get("idle", False))
         elif "pid" in message:
             running.pid = message["pid"]
+        elif "paddle" in message and not running.server:
+            self.warm_up(running.task)
+        elif message.get("needs") and running.server:
+            self._expect(self.warmth.needs_seen(running.task, running.server, message["needs"]))
+            if self.warmth.is_useless(running.server):
+                self._forget(running.server)
+
+    def _expect(self, server: WarmServer | None) -> None:
+        if server:
+            self._selector.register(server.spawner.socket, selectors.EVENT_READ, server)
+
+    def _forget(self, server: WarmServer) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(server.spawner.socket)
+        self.warmth.retire(server)
+
+    def _hear_server(self, server: WarmServer) -> None:
+        """A warm server is ready, or has gone."""
+        if not self.warmth.hear(server):
+            self._forget(server)
 
     def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
         known = {name: told[name] for name in Outcome.__dataclass_fields__ if name in told}
         return replace(Outcome(None, host=self.host), **known)
 
-    def _end(self, ticket: int, outcome: Outcome) -> None:
+    def _end(self, ticket: int, outcome: Outcome, idle: bool = False) -> None:
         running = self._running.pop(ticket, None)
         if running:
             self._selector.unregister(running.control)
-            running.control.close()
+            if running.server and outcome.warm:
+                self.warmth.suits(running.task, running.server)
+            if idle:
+                running.spawner.give_back(running.control)
+            else:
+                running.control.close()
         self._ended.append((ticket, outcome))

@@ -71,13 +71,20 @@ class Spawner:
 
     def give_back(self, keeper: socket.socket) -> None:
         """A keeper has told its outcome and can take another step."""
-        self._idle.append(keeper)
+        if self.socket.fileno() < 0:
+            keeper.close()
+        else:
+            self._idle.append(keeper)
+
+    def let_go(self) -> None:
+        """Let the server end by itself, after what it still has to do."""
+        while self._idle:
+            self._idle.pop().close()
+        self.socket.close()
 
     def close(self) -> None:
-        """Let the server end, after what it still has to do."""
-        for keeper in self._idle:
-            keeper.close()
-        self.socket.close()
+        """Wait until the server has ended."""
+        self.let_go()
         try:
             self.process.wait(LEAVE_WITHIN)
         except subprocess.TimeoutExpired:

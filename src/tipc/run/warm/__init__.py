@@ -1,4 +1,4 @@
-"""Guest code: run by whatever interpreter a config names, so standard library only, and Python 3.7 syntax.
+"""Guest code: run by the interpreter that a config names, so standard library only, nothing newer than 3.9.
 
 ``server`` takes requests and forks a ``keeper`` for each; a keeper owns one step's process tree. A server
 that has imported paddle (a warm one) lets the step be a fork of itself; any other executes a program.

@@ -14,12 +14,11 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tipc.run.warm.launch import CannotStart
+from tipc.run.warm.launch import Become, CannotStart, execute
 from tipc.run.warm.proctree import adopt_orphans, descendants, signal_tree
 from tipc.run.warm.usage import Usage
 from tipc.run.warm.wire import receive, send
@@ -62,7 +61,7 @@ class Watch:
         self.wake = wake
         self.begun = time.monotonic()
         self.status: int | None = None  # of the command itself, as wait tells it
-        self.outcome: dict[str, Any] = {"started": time.time(), "left": 0, "error": ""}
+        self.outcome: dict[str, Any] = {"started": time.time(), "error": ""}
         self.usage = Usage()
         self.signalled = 0  # the last signal that the tree was sent
         self.grace = float(request["grace"])
@@ -71,10 +70,12 @@ class Watch:
 
     def run(self, launch: Launch) -> None:
         """Start the step, stay until nothing is left of it, and tell the outcome."""
+        self.outcome["warm"] = launch is not execute
         self.pid = self._start(launch)
         if self.pid:
             self._tell({"pid": self.pid})
             self._watch()
+        os.close(self.notes)
         self._tell({"outcome": self.outcome, "idle": True})
 
     def _tell(self, message: dict[str, Any]) -> None:
@@ -84,6 +85,7 @@ class Watch:
     def _start(self, launch: Launch) -> int:
         """Fork and let the child become the program; 0 and an ``error`` if it cannot."""
         readable, writable = os.pipe()
+        self.notes, noting = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(readable)
@@ -91,9 +93,15 @@ class Watch:
                 launch(self.request)
             except CannotStart as error:
                 os.write(writable, json.dumps({"error": error.why, "exit_code": error.code}).encode())
-            finally:
-                os._exit(127)
+                os._exit(error.code)
+            except Become as become:
+                become.notes = noting
+                self.control.close()
+                for descriptor in (writable, self.notes, self.wake, signal.set_wakeup_fd(-1)):
+                    os.close(descriptor)
+                raise
         os.close(writable)
+        os.close(noting)
         with open(readable, "rb") as pipe:
             failure = pipe.read()
         if not failure:
@@ -106,6 +114,7 @@ class Watch:
         poll = select.poll()
         poll.register(self.wake, select.POLLIN)
         poll.register(self.control, select.POLLIN)
+        poll.register(self.notes, select.POLLIN)
         while self._reap():
             now = time.monotonic()
             if self.due is not None and now >= self.due:
@@ -114,10 +123,21 @@ class Watch:
             for descriptor, _event in poll.poll(self._pause(now)):
                 if descriptor == self.wake:
                     drain(self.wake)
+                elif descriptor == self.notes:
+                    self._noted(poll)
                 else:
                     self._told(poll)
             if self.status is None and self.usage.sample_if_due():
                 self._tell({"paddle": True})
+
+    def _noted(self, poll: select.poll) -> None:
+        """A script in a warm process says what it needs before its imports, and starts again cold."""
+        note = os.read(self.notes, select.PIPE_BUF)
+        if note:
+            self.outcome["warm"] = False
+            self._tell({"needs": json.loads(note)})
+        else:
+            poll.unregister(self.notes)
 
     def _pause(self, now: float) -> int:
         """Milliseconds until there is something to do by itself."""
@@ -189,20 +209,15 @@ class Watch:
 
 
 def keep(control: socket.socket, launch: Launch) -> NoReturn:
-    """Keep one step after the other until the socket closes; the process ends with that."""
-    code = 1
-    try:
-        adopt_orphans()
-        wake = wake_on_child()
+    """Keep one step after the other until the socket closes; the process ends with that.
+
+    An exception that leaves it is a fault of ours: the process ends, and the server ends the tree.
+    """
+    adopt_orphans()
+    wake = wake_on_child()
+    request = receive(control)
+    while request is not None:
+        if "argv" in request:  # not the wish to end a step that had just ended by itself
+            Watch(request, control, wake).run(launch)
         request = receive(control)
-        while request is not None:
-            if "argv" in request:  # not the wish to end a step that had just ended by itself
-                Watch(request, control, wake).run(launch)
-            request = receive(control)
-        code = 0
-    finally:
-        if code:  # a fault of ours: said, not hidden; the server ends what is left of the tree
-            fault = f"the keeper of the step failed: {sys.exc_info()[1]!r}"
-            with contextlib.suppress(OSError):
-                send(control, {"outcome": {"error": fault}})
-        os._exit(code)
+    os._exit(0)

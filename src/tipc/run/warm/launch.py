@@ -21,6 +21,15 @@ class CannotStart(Exception):
         self.code = code
 
 
+class Become(BaseException):
+    """Unwinds the forked child to the top of the program, where it becomes the script of the request."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        super().__init__()
+        self.request = request
+        self.notes = -1  # a descriptor: what is written there reaches the keeper
+
+
 def settle(request: dict[str, Any]) -> None:
     """Leave the parent's session, open the log as output, /dev/null as input, and go to the directory."""
     os.setsid()
@@ -45,10 +54,21 @@ def settle(request: dict[str, Any]) -> None:
         raise CannotStart(f"the directory {request['cwd']} cannot be entered: {error.strerror}") from error
 
 
+def stay(request: dict[str, Any]) -> NoReturn:
+    """Stay this interpreter, with the signals that a fresh one has."""
+    settle(request)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    raise Become(request)
+
+
 def execute(request: dict[str, Any]) -> NoReturn:
     """Become the program that the request names; it never sees that Python was here before."""
     settle(request)
-    signal.set_wakeup_fd(-1)
+    replace_process(request)
+
+
+def replace_process(request: dict[str, Any]) -> NoReturn:
+    """Execute the program, here and now."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and that would be inherited
         signal.signal(number, signal.SIG_DFL)
     argv = request["argv"]

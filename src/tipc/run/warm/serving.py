@@ -1,0 +1,123 @@
+"""Takes sockets and forks a keeper for each.
+
+Started by ``tipc`` with its own interpreter (``-I -S``) a server costs 10 ms and 8 MB once, and a step little
+more than its fork and exec. Started ``warm`` by a config's interpreter it imports paddle first, and a step is
+a fork of it that runs the script. It leaves when ``tipc`` does, after the last of its keepers.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+from tipc.run.warm.keeper import Launch, drain, keep, wake_on_child
+from tipc.run.warm.launch import Become, execute, replace_process, stay
+from tipc.run.warm.preload import Preloaded
+from tipc.run.warm.proctree import adopt_orphans, signal_tree
+from tipc.run.warm.script import become
+from tipc.run.warm.wire import receive_socket, send
+
+
+def main(argv: list[str]) -> Callable[[], object]:
+    """Serve on the socket whose number is the argument. Returns in a warm child only: the script to run."""
+    requests = socket.socket(fileno=int(argv[1]))
+    if argv[2:] != ["warm"]:
+        serve(requests, execute)
+    preloaded = preload(requests)
+    try:
+        serve(requests, stay)
+    except Become as wanted:
+        to_be = wanted
+    return script(to_be, preloaded)
+
+
+def serve(requests: socket.socket, launch: Launch) -> None:
+    """Fork a keeper for every socket until the other side closes; then wait for those that still work."""
+    adopt_orphans()
+    wake = wake_on_child()
+    keepers: set[int] = set()
+    poll = select.poll()
+    poll.register(requests, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    gc.freeze()
+    listening = True
+    while listening or keepers:
+        ready = [descriptor for descriptor, _event in poll.poll()]
+        if wake in ready:
+            drain(wake)
+            reap(keepers)
+        if requests.fileno() in ready:
+            control = receive_socket(requests)
+            if control is None:
+                poll.unregister(requests)
+                listening = False
+                continue
+            pid = os.fork()
+            if pid == 0:
+                os.close(wake)
+                requests.close()
+                keep(control, launch)
+            control.close()
+            keepers.add(pid)
+    os._exit(0)
+
+
+def reap(keepers: set[int]) -> None:
+    """Take the ended keepers. One that was killed leaves its tree to us: that is killed as well."""
+    orphans = False
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            break
+        orphans = orphans or status != 0 or pid not in keepers
+        keepers.discard(pid)
+    if orphans:
+        signal_tree(os.getpid(), signal.SIGKILL, frozenset(keepers))
+
+
+def preload(requests: socket.socket) -> Preloaded:
+    """Import paddle, and say so. What the import prints goes to a file of tipc's, our output."""
+
+    def printed() -> bytes:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return os.pread(1, 1 << 20, 0)
+
+    preloaded = Preloaded(printed)
+    if preloaded.device:
+        sys.exit(f"importing paddle has opened a device ({preloaded.device}), which a fork cannot use")
+    send(requests, {"paddle": preloaded.version})
+    return preloaded
+
+
+def script(wanted: Become, preloaded: Preloaded) -> Callable[[], object]:
+    """In the forked child: the script of a request, ready to be called; or the same command, cold."""
+    request = wanted.request
+
+    def start_again(needs: dict[str, str | None]) -> None:
+        """Become a fresh interpreter: nothing that was printed so far counts."""
+        os.write(wanted.notes, json.dumps(needs).encode())
+        os.ftruncate(1, 0)
+        replace_process(request)
+
+    preloaded.differs = start_again
+    preloaded.imported = lambda: os.close(wanted.notes)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.orig_argv = list(request["argv"])
+    try:
+        run = become(request["argv"][1:], os.path.join(os.path.dirname(__file__), "server.py"))
+    except (OSError, SyntaxError, ValueError):  # whatever Python itself says about it is the right thing
+        start_again({})
+        raise
+    preloaded.hide()
+    return run
