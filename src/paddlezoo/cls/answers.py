@@ -22,6 +22,10 @@ class Answer:
     image: Path
     classes: tuple[tuple[int, str, float], ...]  # number, name, probability
 
+    def probability_of(self, number: int) -> float:
+        """Of one class; 0 if it is not among those that are kept."""
+        return next((probability for n, _, probability in self.classes if n == number), 0.0)
+
     def line(self) -> str:
         """``images/demo.jpg: class_id: 2, name: disc, prob: 0.98312``."""
         number, name, probability = self.classes[0]

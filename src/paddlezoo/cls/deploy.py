@@ -25,6 +25,7 @@ class Deployed:
     classes: tuple[str, ...]
     transform: Transform
     precision: str  # of the training: fp32, amp O2, pact
+    quantised: bool  # its weights are int8
 
     @staticmethod
     def read(folder: str | Path) -> Deployed:
@@ -39,15 +40,21 @@ class Deployed:
                 tuple(content["classes"]),
                 transform,
                 content["precision"],
+                content["int8_weights"],
             )
         except FileNotFoundError:
             raise ZooError(f"{path}: no such file: export the model with tools/export_model.py") from None
         except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError) as error:
             raise ZooError(f"{path}: damaged: {error!r}") from None
 
+    @property
+    def default_engine(self) -> str:
+        """On a CPU: oneDNN; for int8 OpenVINO, since oneDNN halves int8 weights on CPUs without VNNI."""
+        return "openvino" if self.quantised else "onednn"
+
     def default_precision(self, engine: str) -> str:
         """int8 where the model and the engine have it, else fp32."""
-        return "int8" if self.precision == "pact" and engine != "native" else "fp32"
+        return "int8" if self.quantised and engine != "native" else "fp32"
 
 
 def describe(card: Card, folder: str | Path) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import paddle
+from paddle import _legacy_C_ops
 from paddle.nn.quant.format import LinearQuanterDequanter
 from paddle.nn.quant.qat import QuantedConv2D, QuantedLinear
 
-from paddlezoo.quant.pact import BITS, quantised_layers
+from paddlezoo.quant.pact import BITS, WEIGHT_BITS, quantised_layers
 
 LARGEST = 2 ** (BITS - 1) - 1
+LARGEST_WEIGHT = 2 ** (WEIGHT_BITS - 1) - 1
 SMALLEST_SCALE = 1e-9
 
 
@@ -25,7 +27,12 @@ class Int8Weight(paddle.nn.Layer):
 
     def __init__(self, scales: np.ndarray, axis: int) -> None:
         super().__init__()
-        self._axis = axis
+        self._attributes = {
+            "quant_axis": axis,
+            "bit_length": BITS,
+            "qmin": -LARGEST - 1,
+            "qmax": LARGEST,
+        }
         self._scales = self._constant(scales)
         self._zero_point = self._constant(np.zeros_like(scales))
 
@@ -35,20 +42,14 @@ class Int8Weight(paddle.nn.Layer):
 
     def forward(self, weight: Any) -> Any:
         if paddle.in_dynamic_mode():
-            shape = [1] * weight.ndim
-            shape[self._axis] = -1
-            return weight.astype("float32") * self._scales.reshape(shape) / LARGEST
+            attributes = (word for pair in self._attributes.items() for word in pair)
+            return _legacy_C_ops.dequantize_linear(weight, self._scales, self._zero_point, *attributes)
         result = self._helper.create_variable_for_type_inference("float32")
         self._helper.append_op(
             type="dequantize_linear",
             inputs={"X": weight, "Scale": self._scales, "ZeroPoint": self._zero_point},
             outputs={"Y": result},
-            attrs={
-                "quant_axis": self._axis,
-                "bit_length": BITS,
-                "qmin": -LARGEST - 1,
-                "qmax": LARGEST,
-            },
+            attrs=dict(self._attributes),  # it is changed in there
         )
         return result
 
@@ -95,7 +96,8 @@ def to_int8(model: Any) -> int:
         fold_batch_norms(model)
         layers = quantised_layers(model)
         for layer in layers.values():
-            _convert(layer)
+            if not isinstance(layer.weight_quanter, Int8Weight):  # else it was converted before
+                _convert(layer)
     return len(layers)
 
 
@@ -103,18 +105,21 @@ def _convert(layer: QuantedConv2D | QuantedLinear) -> None:
     axis = layer.weight_quanter.quant_axis()
     weight = layer.weight.numpy()
     others = tuple(i for i in range(weight.ndim) if i != axis)
-    scales = np.maximum(np.abs(weight).max(axis=others), SMALLEST_SCALE).astype("float32")
+    peaks = np.maximum(np.abs(weight).max(axis=others), SMALLEST_SCALE)
+    scales = (peaks * (LARGEST / LARGEST_WEIGHT)).astype("float32")  # so that a peak becomes LARGEST_WEIGHT
     shape = [1] * weight.ndim
     shape[axis] = -1
-    integers = np.clip(np.rint(weight / scales.reshape(shape) * LARGEST), -LARGEST, LARGEST).astype("int8")
+    integers = np.clip(
+        np.rint(weight / peaks.reshape(shape) * LARGEST_WEIGHT), -LARGEST_WEIGHT, LARGEST_WEIGHT
+    )
     stored = paddle.create_parameter(
-        integers.shape,
+        weight.shape,
         "int8",
         name=f"{layer.weight.name}_int8",
         default_initializer=paddle.nn.initializer.Constant(0),
     )
     stored.stop_gradient = True
-    stored.set_value(integers)
+    stored.set_value(integers.astype("int8"))
     del layer.weight
     layer.weight = stored
     layer.weight_quanter = Int8Weight(scales, axis)
