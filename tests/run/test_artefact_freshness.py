@@ -19,7 +19,7 @@ def test_an_artefact_that_is_written_counts(tmp_path: Path, aside: Path) -> None
     before = set_aside(tmp_path, ["model"], aside)
     (tmp_path / "model").write_text("new")
     assert missing(tmp_path, ["model"], before) == ""
-    assert list(digests(tmp_path, ["model"])) == ["model"]
+    assert list(digests(tmp_path, ["./model"], before)) == ["model"]
 
 
 def test_yesterdays_artefact_does_not_count_and_is_put_back(tmp_path: Path, aside: Path) -> None:
@@ -87,6 +87,20 @@ def test_what_cannot_be_moved_must_at_least_change(
     assert "was not written" in missing(tmp_path, ["model"], before)
     (tmp_path / "model").write_text("new and longer")
     assert missing(tmp_path, ["model"], before) == ""
+
+
+def test_what_a_pattern_matches_is_never_moved_and_counts_when_it_is_new(tmp_path: Path, aside: Path) -> None:
+    names = ["out/*.pdmodel|out/*.json", "out/*.pdiparams"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/config.json").write_text("of the training that was before")
+    before = set_aside(tmp_path, names, aside)
+    assert (tmp_path / "out/config.json").exists()
+    assert missing(tmp_path, names, before) == "artefact out/*.json was there before and was not written"
+    (tmp_path / "out/model.pdmodel").write_text("")
+    assert missing(tmp_path, names, before) == "no artefact out/*.pdiparams"
+    (tmp_path / "out/model.pdiparams").write_text("")
+    assert missing(tmp_path, names, before) == ""
+    assert sorted(digests(tmp_path, names, before)) == ["out/model.pdiparams", "out/model.pdmodel"]
 
 
 def test_a_link_to_nothing_is_no_artefact(tmp_path: Path, aside: Path) -> None:

@@ -69,9 +69,9 @@ def test_jobs_bounds_what_runs_at_once(runner: Runner, repo: Path) -> None:
     assert max(map(len, played.together)) == 1
 
 
-def test_threads_times_processes_are_the_cores_of_a_step(runner: Runner, repo: Path) -> None:
+def test_threads_or_processes_are_the_cores_of_a_step(runner: Runner, repo: Path) -> None:
     played = Played()
-    plan = plan_of(repo, step("a", threads=2, processes=2), step("b"), step("c"))
+    plan = plan_of(repo, step("a", threads=4, processes=2), step("b"), step("c"))
     runner(plan, executor=played, settings=Settings(cores=4))
     assert played.together == [{"a"}, {"b"}, {"b", "c"}]
 

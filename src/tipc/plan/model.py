@@ -23,7 +23,9 @@ class Step:
     cwd: str  # "." is the repository's root
     log: str  # where stdout and stderr go
     needs: tuple[str, ...]  # ids of steps that must have passed
-    produces: tuple[str, ...]  # files that must be there and new afterwards; "a|b" means one of them
+    produces: tuple[
+        str, ...
+    ]  # files that must be there and new afterwards; "a|b": one of them, "*": any match
     status_line: str  # the dialect's line for a success, with no colour; see ``failed_line``
     device: str = "cpu"  # where it runs: "cpu", "gpu", "npu", "xpu", …
     gpus: tuple[str, ...] = ()  # the device ids that it holds; empty on a CPU

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 _BLOCK = 1 << 20
@@ -30,17 +31,18 @@ class Aside:
 def set_aside(root: Path, produces: Sequence[str], directory: Path) -> Aside:
     """Move what an earlier attempt left at the places of ``produces`` into ``directory``.
 
-    What cannot be moved (another disk, a whole directory) stays; its stamp tells later whether it is new.
+    What cannot be moved (another disk, a directory) or may belong to another step (whatever a ``*`` matches)
+    stays; its stamp tells later whether it is new.
     """
     moved: dict[Path, Path] = {}
     stamps: dict[Path, Stamp] = {}
-    for path in _places(root, produces):
-        if not os.path.lexists(path):
-            continue
-        if path.is_dir() or not _move(path, target := _free_name(directory, path.name)):
-            stamps[path] = _stamp(path)
-        else:
-            moved[path] = target
+    for choice in _choices(produces):
+        for path in matches(root, choice):
+            movable = not _is_pattern(choice) and not path.is_dir()
+            if movable and _move(path, target := _free_name(directory, path.name)):
+                moved[path] = target
+            elif path.exists():
+                stamps[path] = _stamp(path)
     return Aside(directory, moved, stamps)
 
 
@@ -60,28 +62,38 @@ def settle(aside: Aside, *, passed: bool) -> None:
 def missing(root: Path, produces: Sequence[str], aside: Aside) -> str:
     """Why the artefacts do not count, in one line; empty if each of them is there and new."""
     for item in produces:
-        old = ""
-        for choice in item.split("|"):
-            path = root / choice
-            if path.exists():
-                if aside.stamps.get(path) != _stamp(path):
-                    break
-                old = f"artefact {choice} was there before and was not written"
-            elif path in aside.moved and not old:
-                old = f"no artefact {choice} (one from before was there; it does not count)"
-        else:
-            return old or f"no artefact {item.replace('|', ' or ')}"
+        choices = item.split("|")
+        if any(_is_new(path, aside) for choice in choices for path in matches(root, choice)):
+            continue
+        for choice in choices:
+            if any(path.exists() for path in matches(root, choice)):
+                return f"artefact {choice} was there before and was not written"
+            if root / choice in aside.moved:
+                return f"no artefact {choice} (one from before was there; it does not count)"
+        return f"no artefact {' or '.join(choices)}"
     return ""
 
 
-def digests(root: Path, produces: Sequence[str]) -> dict[str, str]:
-    """SHA-256 of each artefact that is there, by the path that the step names it with."""
-    found = {}
-    for item in produces:
-        for choice in item.split("|"):
-            if (root / choice).exists():
-                found[choice] = digest(root / choice)
-    return found
+def digests(root: Path, produces: Sequence[str], aside: Aside) -> dict[str, str]:
+    """SHA-256 of each artefact that is new, by its path from the root."""
+    return {
+        os.path.relpath(path, root): digest(path)
+        for choice in _choices(produces)
+        for path in matches(root, choice)
+        if _is_new(path, aside)
+    }
+
+
+def matches(root: Path, choice: str) -> list[Path]:
+    """The files that one name stands for: itself, there or not, or all that match its ``*``."""
+    if not _is_pattern(choice):
+        return [root / choice]
+    folder, _, name = choice.rpartition("/")
+    try:
+        found = sorted(os.listdir(root / folder))
+    except OSError:
+        return []
+    return [root / folder / entry for entry in found if fnmatchcase(entry, name)]
 
 
 def digest(path: Path) -> str:
@@ -98,10 +110,16 @@ def digest(path: Path) -> str:
     return total.hexdigest()
 
 
-def _places(root: Path, produces: Sequence[str]) -> Iterator[Path]:
-    for item in produces:
-        for choice in item.split("|"):
-            yield root / choice
+def _choices(produces: Sequence[str]) -> list[str]:
+    return [choice for item in produces for choice in item.split("|")]
+
+
+def _is_pattern(choice: str) -> bool:
+    return "*" in choice.rpartition("/")[2]
+
+
+def _is_new(path: Path, aside: Aside) -> bool:
+    return path.exists() and aside.stamps.get(path) != _stamp(path)
 
 
 def _stamp(path: Path) -> Stamp:

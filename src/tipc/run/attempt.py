@@ -83,7 +83,7 @@ def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
         state, reason = FLAKY, f"passed at attempt {attempt.number}"
     good = state in (PASSED, FLAKY)
     try:
-        found = digests(root, step.produces) if good else {}
+        found = digests(root, step.produces, attempt.aside) if good else {}
         settle(attempt.aside, passed=good)
         if step.log and not _is_published(attempt):
             _publish(attempt, copy=True)

@@ -76,17 +76,12 @@ class Progress:
 
 
 def header_lines(plan: Plan, machine: str) -> list[str]:
-    """One plan: the model, the cells that run elsewhere than asked, what is skipped and why."""
+    """One plan: the model, what the plan notes about this machine, what is skipped and why."""
     steps = f"{len(plan.steps)} step{'' if len(plan.steps) == 1 else 's'}"
     lines = [f"{plan.model} · {plan.mode} · dialect {plan.dialect} · {steps} · {machine}"]
-    lines += [
-        f"  {cell.id} → {cell.runs_on}  (not certified: {cell.not_certified})"
-        for cell in plan.cells
-        if cell.not_certified
-    ]
     skipped = Counter((skip.kind, skip.reason) for skip in plan.skipped)
     lines += [f"  skipped  {kind} ×{count}: {reason}" for (kind, reason), count in skipped.items()]
-    return lines + [f"  note: {note}" for note in plan.notes]
+    return lines + [f"  {note}" for note in plan.notes]
 
 
 def place(step: Step) -> str:

@@ -27,7 +27,7 @@ def claim_of(step: Step, cores: int) -> Claim:
     """
     if step.gpus:
         return Claim(cores=0, gpus=frozenset(f"{step.device}:{gpu}" for gpu in step.gpus))
-    wanted = min(max(1, step.threads) * max(1, step.processes), cores)
+    wanted = min(max(1, step.threads, step.processes), cores)
     return Claim(cores=wanted, alone=step.measures)
 
 
