@@ -1,0 +1,69 @@
+"""``tipc compare``: speed, latency, memory, loss and accuracy of two runs; exit code 1 on a regression."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from tipc.errors import FAILED, PASSED, UsageError
+
+if TYPE_CHECKING:
+    from tipc.report.history import Entry, History
+
+
+def main(argv: list[str]) -> int:
+    """Compare two runs, or one with those before it."""
+    parser = argparse.ArgumentParser(
+        prog="tipc compare",
+        description="Compare run B with run A. One run is compared with the one before it on the same "
+        "machine; without any, the newest is. How much a figure may vary is measured: from the history, or "
+        "from the samples inside the two runs.",
+    )
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="A B, or B")
+    parser.add_argument(
+        "--threshold",
+        type=percentage,
+        metavar="PERCENT",
+        help="the smallest change that counts (default: 2 for speed and latency, 5 for memory and time)",
+    )
+    parser.add_argument("--all", action="store_true", help="show also what did not change")
+    args = parser.parse_args(argv)
+    if len(args.runs) > 2:
+        raise UsageError("compare takes two runs at most", remedy="tipc compare A B")
+
+    from tipc.report.comparison import compare
+    from tipc.report.differences import differences
+    from tipc.report.history import History
+    from tipc.report.load import find_entry
+    from tipc.report.terminal import write_lines
+    from tipc.run.store import home
+
+    with History(home()) as history:
+        new = find_entry(history, args.runs[-1] if args.runs else None)
+        old = find_entry(history, args.runs[0]) if len(args.runs) == 2 else _before(history, new)
+        earlier = history.entries(machine=new.machine, before=new.started, limit=20)
+        result = compare(old, new, [history.filled(entry) for entry in earlier], worth=args.threshold)
+    write_lines(sys.stdout, differences(result, everything=args.all))
+    return FAILED if result.regression else PASSED
+
+
+def _before(history: History, new: Entry) -> Entry:
+    """The last run before on the same machine that ran one of the same plans."""
+    plans = {plan for plan, _ in new.cells}
+    for entry in reversed(history.entries(machine=new.machine, before=new.started, limit=200)):
+        full = history.filled(entry)
+        if plans & {plan for plan, _ in full.cells}:
+            return full
+    raise UsageError(f"there is no run before {new.id} to compare it with", remedy="tipc history")
+
+
+def percentage(text: str) -> float:
+    """``5``, ``5%`` and ``5 %`` are 0.05."""
+    try:
+        value = float(text.strip().removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage")
+    return value / 100

@@ -1,0 +1,49 @@
+"""``tipc history``: the earlier runs, newest last."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from time import localtime, strftime
+
+from tipc.errors import PASSED
+
+
+def main(argv: list[str]) -> int:
+    """List runs with their result, duration, models and machine."""
+    parser = argparse.ArgumentParser(prog="tipc history", description="List earlier runs, newest last.")
+    parser.add_argument("-n", "--limit", type=int, default=20, help="how many (default 20)")
+    parser.add_argument(
+        "--machine", default="", metavar="FINGERPRINT", help="only runs on this kind of machine"
+    )
+    args = parser.parse_args(argv)
+
+    from tipc.report.history import History
+    from tipc.report.terminal import Line, Span, aligned, write_lines
+    from tipc.report.text import clean, cut, duration
+    from tipc.run.store import home
+
+    with History(home()) as history:
+        entries = history.entries(machine=args.machine, limit=max(1, args.limit))
+    if not entries:
+        sys.stdout.write(f"no runs in {home()}\n")
+        return PASSED
+    rows: list[list[Line]] = [
+        [[Span(name, "dim")] for name in ("started", "result", "took", "models", "machine", "run")]
+    ]
+    for entry in entries:
+        style = {"PASSED": "green", "FAILED": "red", "INTERRUPTED": "red"}.get(entry.word, "yellow")
+        rows.append(
+            [
+                [Span(strftime("%Y-%m-%d %H:%M", localtime(entry.started)))],
+                [Span(entry.word, style)],
+                [Span(duration(entry.seconds))],
+                [Span(cut(clean(", ".join(entry.models)), 40))],
+                [Span(entry.machine)],
+                [Span(clean(entry.id))],
+            ]
+        )
+    write_lines(sys.stdout, aligned(rows, gap="  ", indent=""))
+    names = dict.fromkeys((entry.machine, entry.machine_name) for entry in entries)
+    write_lines(sys.stdout, ([Span(f"{mark}  {clean(name)}", "dim")] for mark, name in names))
+    return PASSED

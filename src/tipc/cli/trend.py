@@ -1,0 +1,40 @@
+"""``tipc trend METRIC``: one figure over the runs, machine by machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tipc.errors import PASSED, UsageError
+
+
+def main(argv: list[str]) -> int:
+    """Show a figure of each step over the newest runs."""
+    parser = argparse.ArgumentParser(
+        prog="tipc trend",
+        description="Show one figure over the runs: ips, inference_ms, peak_rss_mb, wall_s, loss, acc1, …; "
+        "or all of a kind: speed, latency, memory, time, loss, accuracy.",
+    )
+    parser.add_argument("metric", metavar="METRIC")
+    parser.add_argument(
+        "-k", dest="words", default="", metavar="TEXT", help="only configs and steps that contain this"
+    )
+    parser.add_argument("-n", "--limit", type=int, default=30, help="over how many runs (default 30)")
+    parser.add_argument("--machine", default="", metavar="FINGERPRINT", help="only on this kind of machine")
+    args = parser.parse_args(argv)
+
+    from tipc.report.history import History
+    from tipc.report.terminal import write_lines
+    from tipc.report.trends import trends
+    from tipc.run.store import home
+
+    with History(home()) as history:
+        entries = history.entries(machine=args.machine, limit=max(1, args.limit))
+        entries = [history.filled(entry) for entry in entries]
+    lines = trends(entries, args.metric, args.words)
+    if not lines:
+        known = sorted({figure.metric for entry in entries for figure in entry.figures.values()})
+        told = f"there are: {', '.join(known)}" if known else "the history is empty"
+        raise UsageError(f"no run has the figure `{args.metric}`{' there' if args.words else ''}; {told}")
+    write_lines(sys.stdout, lines)
+    return PASSED

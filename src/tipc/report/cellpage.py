@@ -1,0 +1,174 @@
+"""What the HTML page says about one cell: curves, latencies, pictures, checks and its steps."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tipc.certify.verdict import PASS
+from tipc.report import charts
+from tipc.report.evidence import operator_counts
+from tipc.report.figures import curve
+from tipc.report.pictures import Pictures
+from tipc.report.text import command, duration, figure, log_end, relative, size
+from tipc.report.view import BAD, CellView, PlanView, StepView, asked
+from tipc.run.record import FAILED, TIMEOUT
+
+TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for
+STAGES = ("preprocess", "inference", "postprocess")
+
+
+@dataclass
+class Budget:
+    """How much of the logs and pictures fits, so that a page over many configs stays small."""
+
+    steps: int
+    plans: int
+    findings: int = 0
+    failed: int = 0
+    pictures: Pictures = field(default_factory=Pictures)
+
+    @property
+    def brief(self) -> bool:
+        """There are so many findings that those which passed are only named."""
+        return self.findings > 400
+
+    def lines(self, view: StepView) -> int:
+        """How many lines of a step's log to show."""
+        if view.state in BAD:
+            self.failed += 1
+            return 40 if self.failed <= 40 else 8
+        return 12 if self.steps <= 60 else 4 if self.steps <= 200 else 1 if self.steps <= 1000 else 0
+
+
+def cell_page(
+    plan: PlanView, cell: CellView, anchor: str, clock: tuple[float, float], target: Path, budget: Budget
+) -> dict[str, Any]:
+    """The template's data about a cell; ``clock`` is when the plan began and how long it took."""
+    data = cell.cell
+    ran = [view for view in cell.steps if view.result.started]
+    words = f"{data.trainer} {data.runs_on} {data.precision} {data.amp_level} {cell.state} " + " ".join(
+        sorted({word for view in cell.steps for word in view.label.split()})
+    )
+    latency, scale = _latency(cell)
+    return {
+        "anchor": anchor,
+        "trainer": data.trainer,
+        "runs_on": asked(data),
+        "state": cell.state,
+        "words": words.lower(),
+        "time": duration(cell.wall),
+        "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
+        "bars": [_bar(view, clock) for view in ran],
+        "not_certified": cell.not_certified,
+        "curves": _curves(cell),
+        "evaluation": ", ".join(
+            f"{name} {figure(value)}"
+            for view in cell.steps
+            for name, value in view.figures.evaluation.items()
+        ),
+        "latency": latency,
+        "scale": figure(scale, 3),
+        "operators": operator_counts(cell),
+        "pictures": budget.pictures.of(plan, cell, budget.plans),
+        **_findings(cell, budget),
+        "steps": [_step(plan, view, target, budget) for view in cell.steps],
+        "skips": [f"{skip.what}: {skip.reason}" for skip in cell.skips],
+    }
+
+
+def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
+    """Every finding with its evidence; on a page over many, of those that passed only the telling ones."""
+    findings = [finding for finding in cell.every_finding if not budget.brief or finding.status != PASS]
+    if not budget.brief:
+        return {"findings": findings, "passed": ""}
+    passed = [finding for finding in cell.every_finding if finding.status == PASS]
+    told = [f"{one.check} {one.message}" for one in passed if one.check.startswith(TELLING)]
+    rest = Counter(one.check for one in passed if not one.check.startswith(TELLING))
+    names = [f"{check} ×{count}" if count > 1 else check for check, count in sorted(rest.items())]
+    return {"findings": findings, "passed": " · ".join([*told, *([", ".join(names)] if names else [])])}
+
+
+def _bar(view: StepView, clock: tuple[float, float]) -> dict[str, Any]:
+    first, span = clock
+    return {
+        "kind": view.step.kind,
+        "bad": view.state in BAD,
+        "left": f"{100 * (view.result.started - first) / span:.1f}",
+        "width": f"{100 * view.result.wall / span:.1f}",
+        "label": view.label,
+        "time": duration(view.result.wall),
+    }
+
+
+def _curves(cell: CellView) -> list[Any]:
+    found = []
+    for view in cell.steps:
+        series = view.figures.training
+        for name, title, unit in (
+            ("loss", "loss", ""),
+            ("avg_ips", "speed", "images/s"),
+            ("lr", "learning rate", ""),
+        ):
+            values = curve(series, name)
+            if values and (name != "lr" or len(set(values)) > 1):
+                found.append(charts.curve(title, unit, values))
+    return found
+
+
+def _latency(cell: CellView) -> tuple[list[dict[str, Any]], float]:
+    measured = [view for view in cell.steps if view.figures.latency]
+    sums = [sum(values.get("mean", 0.0) for values in view.figures.latency.values()) for view in measured]
+    scale = max(sums, default=0.0)
+    rows = []
+    for view in measured:
+        latency = view.figures.latency
+        inference = latency.get("inference", {})
+        rows.append(
+            {
+                "label": view.label.removeprefix("infer "),
+                "bar": charts.stages(latency, scale),
+                "figures": [
+                    *(_figure(latency.get(stage, {}), "mean") for stage in STAGES),
+                    _figure(inference, "p50"),
+                    _figure(inference, "p95"),
+                    size(view.result.peak_rss) if view.result.peak_rss else "–",
+                ],
+            }
+        )
+    return rows, scale
+
+
+def _figure(values: Mapping[str, float], name: str) -> str:
+    return figure(values[name], 4) if name in values else "–"
+
+
+def _step(plan: PlanView, view: StepView, target: Path, budget: Budget) -> dict[str, Any]:
+    step, result = view.step, view.result
+    memory = [size(value) for value in (result.peak_rss, result.peak_gpu) if value]
+    lines = budget.lines(view)
+    return {
+        "label": view.label,
+        "state": view.state,
+        "reason": result.reason if not result.ok else "",
+        "time": duration(result.wall) if result.started else "",
+        "memory": " + ".join(memory),
+        "log": relative(relative(result.log, plan.plan.repo), str(target.parent.absolute())),
+        "link": _link(result.log, target),
+        "tail": "\n".join(log_end(result.log, lines, 240 if lines > 1 else 120)) if result.log else "",
+        "attempts": result.attempts,
+        "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
+        "open": view.state in (FAILED, TIMEOUT),
+    }
+
+
+def _link(log: str, target: Path) -> str:
+    """A relative address: the report and the logs can be moved together."""
+    if not log:
+        return ""
+    return "./" + quote(os.path.relpath(log, target.parent.absolute()), errors="surrogateescape")

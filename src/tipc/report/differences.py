@@ -1,0 +1,97 @@
+"""A comparison as lines for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from tipc.report.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Change, Comparison
+from tipc.report.figures import HIGHER
+from tipc.report.history import Entry
+from tipc.report.terminal import Line, Span, aligned
+from tipc.report.text import clean, figure
+
+STYLES = {WORSE: "bold red", BETTER: "green", EQUAL: "dim", UNJUDGED: "dim"}
+
+
+def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
+    """What became worse, better, new and gone; the rest as a count, or with ``everything`` in full."""
+    lines: list[Line] = [
+        [Span("A  ", "dim"), Span(_name(result.old))],
+        [Span("B  ", "dim"), Span(_name(result.new))],
+    ]
+    if result.twins:
+        text = f"A is compared as the median of {result.twins} runs with the same commits and versions"
+        lines.append([Span(f"   {text}", "dim")])
+    if not result.like:
+        text = "the machines are not alike: only loss and accuracy are compared"
+        lines.append([Span(f"   {text}", "yellow")])
+    verdicts = (WORSE, BETTER, EQUAL, UNJUDGED) if everything else (WORSE, BETTER)
+    changes = [change for verdict in verdicts for change in result.of(verdict)]
+    head: list[Line] = [
+        [Span(name, "dim")] for name in ("", "figure", "A", "B", "change", "chance gives", "from")
+    ]
+    table = aligned([head, *map(_row, changes)], gap="  ", indent="")
+    plans = [change.old.plan for change in changes]
+    plans += [cell[0] for cell in (*result.broken, *result.appeared, *result.vanished)]
+    for plan in dict.fromkeys(plans):
+        lines += [[], [Span(clean(plan), "bold")]]
+        mine = [row for row, change in zip(table[1:], changes, strict=True) if change.old.plan == plan]
+        lines += [table[0], *mine] if mine else []
+        lines += [
+            [Span("broken  ", "bold red"), Span(f"{clean(cell)}: {before} → {now}")]
+            for name, cell, before, now in result.broken
+            if name == plan
+        ]
+        for word, cells in (("new", result.appeared), ("gone", result.vanished)):
+            lines += [
+                [Span(f"{word:<8}", "yellow"), Span(clean(cell))] for name, cell in cells if name == plan
+            ]
+    return [*lines, [], _conclusion(result)]
+
+
+def _conclusion(result: Comparison) -> Line:
+    counts = Counter(change.verdict for change in result.changes)
+    told = [f"{len(result.broken)} broken"] if result.broken else []
+    told += [f"{counts[WORSE]} worse", f"{counts[BETTER]} better", f"{counts[EQUAL]} within their spread"]
+    if counts[UNJUDGED]:
+        told.append(
+            f"{counts[UNJUDGED]} not judged (measured once, fewer than 4 earlier runs on this machine)"
+        )
+    word, style = "NO REGRESSION", "bold green"
+    if result.regression:
+        word, style = "REGRESSION", "bold red"
+    elif not result.changes:
+        word, style = "NOTHING TO COMPARE", "bold yellow"
+    return [Span(word, style), Span(f" · {', '.join(told)}")]
+
+
+def _name(entry: Entry) -> str:
+    return clean(f"{entry.id}  ({entry.machine_name}; {entry.versions})")
+
+
+def _row(change: Change) -> list[Line]:
+    old, new = change.old, change.new
+    name = f"{old.step} · {old.metric}"
+    style = STYLES[change.verdict]
+    return [
+        [Span(change.verdict, style)],
+        [Span(clean(name))],
+        [Span(_value(old.value, old.unit))],
+        [Span(_value(new.value, new.unit))],
+        [Span(_percent(change, change.change), style)],
+        [Span("?" if change.bound is None else f"±{_percent(change, change.bound).lstrip('+')}")],
+        [Span(change.source, "dim")],
+    ]
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{figure(value)} {unit}".rstrip()
+
+
+def _percent(change: Change, amount: float) -> str:
+    """The change as people say it: of the figure itself, so a speed falls when it becomes worse."""
+    sign = -1 if change.old.better == HIGHER else 1
+    if change.relative:
+        return f"{100 * math.expm1(sign * amount):+.1f} %"
+    return f"{sign * amount:+.4g}"

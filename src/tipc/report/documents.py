@@ -1,0 +1,109 @@
+"""The result tables inside a repository's documents: written between markers, from runs, never typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tipc.errors import UsageError
+from tipc.report.markdown import infer_table, train_table
+from tipc.report.matrix import Matrix, matrix_of
+from tipc.report.view import RunView
+from tipc.report.words import Words
+
+# The documents that the spec asks for, and whose training each of them is about ("": everybody's).
+DOCUMENTS = {
+    "test_tipc/README.md": "",
+    "test_tipc/docs/test_train_inference_python.md": "fp32",
+    "test_tipc/docs/test_train_amp_inference_python.md": "amp",
+    "test_tipc/docs/test_train_pact_inference_python.md": "pact",
+}
+BLOCKS = ("train", "infer")
+
+
+@dataclass(frozen=True)
+class Document:
+    """One file as it is and as it should be."""
+
+    path: Path
+    old: str | None  # None: it is not there
+    new: str
+
+    @property
+    def changed(self) -> bool:
+        return self.old != self.new
+
+
+def documents(repo: Path, views: Sequence[RunView], words: Words) -> list[Document]:
+    """What each document should say. One that nothing was run for is left alone, unless it has a table."""
+    found = []
+    for name, precision in DOCUMENTS.items():
+        matrix = matrix_of(views, precision)
+        path = repo / name
+        old = path.read_text(encoding="utf-8") if path.is_file() else None
+        has_table = old is not None and begin("train") in old
+        if matrix.rows or has_table:
+            text = old if old is not None else words.documents[precision] + "\n"
+            found.append(Document(path, old, refreshed(text, path, matrix, words, views)))
+    return found
+
+
+def refreshed(text: str, path: Path, matrix: Matrix, words: Words, views: Sequence[RunView]) -> str:
+    """The text with new tables between its markers; a text without markers gets them at its end."""
+    if not any(begin(name) in text for name in BLOCKS):
+        titles = {"train": words.train_title, "infer": words.infer_title}
+        blocks = "\n\n".join(f"{titles[name]}\n\n{begin(name)}\n{end(name)}" for name in BLOCKS)
+        text = f"{text.rstrip()}\n\n{words.heading}\n\n{blocks}\n"
+    known = algorithms(text)
+    runs = ", ".join(f"`{view.run.id}`" for view in views)
+    source = words.source.format(runs=runs)
+    tables = {
+        "train": train_table(matrix, words, known),
+        "infer": infer_table(matrix, words, known),
+    }
+    for name in BLOCKS:
+        text = _replaced(text, path, name, f"\n{tables[name]}\n{source}\n")
+    return text
+
+
+def begin(name: str) -> str:
+    """The line that a block starts with."""
+    return f"<!-- tipc:begin {name} -->"
+
+
+def end(name: str) -> str:
+    """The line that a block ends with."""
+    return f"<!-- tipc:end {name} -->"
+
+
+def algorithms(text: str) -> dict[str, str]:
+    """The algorithm of each model, from the tables that are there: it is a name, and no run knows it."""
+    found: dict[str, str] = {}
+    for name in BLOCKS:
+        body = text.partition(begin(name))[2].partition(end(name))[0]
+        for row in body.splitlines():
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+            if len(cells) > 2 and not set(cells[0]) <= set(":- "):
+                found.setdefault(_unescaped(cells[1]), _unescaped(cells[0]))
+    return found
+
+
+def _unescaped(text: str) -> str:
+    for code, sign in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
+        text = text.replace(code, sign)
+    return re.sub(r"\\([\\|`])", r"\1", text)
+
+
+def _replaced(text: str, path: Path, name: str, body: str) -> str:
+    if begin(name) not in text:
+        return text  # its author did not want this table
+    before, _, rest = text.partition(begin(name))
+    inside, mark, after = rest.partition(end(name))
+    if not mark or begin(name) in inside or begin(name) in after:
+        line = before.count("\n") + 1
+        raise UsageError(
+            f"`{begin(name)}` must be followed by exactly one `{end(name)}`", path=str(path), line=line
+        )
+    return f"{before}{begin(name)}{body}{mark}{after}"

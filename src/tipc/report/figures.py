@@ -1,0 +1,124 @@
+"""The figures of a step: what its log and its process tell, with the samples that they rest on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tipc.certify.logs import autolog_block, evaluation_series, latency_stages, training_series
+from tipc.certify.verdict import Finding
+from tipc.plan.model import Step
+from tipc.run.record import StepResult
+
+HIGHER, LOWER = "higher", "lower"
+SPEED, LATENCY, MEMORY, LOSS, ACCURACY, TIME = "speed", "latency", "memory", "loss", "accuracy", "time"
+KINDS = (SPEED, LATENCY, MEMORY, LOSS, ACCURACY, TIME)
+# What a machine decides; figures of unlike machines are not compared.
+OF_THE_MACHINE = (SPEED, LATENCY, MEMORY, TIME)
+FALLS = ("loss", "err", "error", "rmse", "mae", "mse", "fid", "perplexity")
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of one step."""
+
+    name: str  # "ips", "inference_ms", "peak_rss_mb", "loss", "acc1"
+    kind: str  # one of KINDS
+    value: float
+    unit: str = ""
+    better: str = LOWER
+    samples: tuple[float, ...] = ()  # of the same run, in order; where there are any
+    spread: float = 0.0  # standard deviation where only that is known, not the samples
+    count: int = 1  # how many measurements the value rests on
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All that is known about a step in numbers."""
+
+    training: Sequence[Mapping[str, Any]] = ()  # see ``certify.logs.training_series``
+    evaluation: Mapping[str, float] = field(default_factory=dict)
+    benchmark: Mapping[str, Any] = field(default_factory=dict)  # see ``certify.logs.autolog_block``
+    latency: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # stage → mean, p50, p95 in ms
+    metrics: tuple[Metric, ...] = ()
+
+    def metric(self, name: str) -> Metric | None:
+        """One metric by its name."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+
+def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> Figures:
+    """What is known in numbers about a step that passed: the evidence of the checks, else its log.
+
+    What did not pass has no figures: they would mislead.
+    """
+    if not result.ok:
+        return Figures()
+    path = Path(result.log)
+    known = {name: value for finding in findings for name, value in finding.evidence.items()}
+    if step.kind == "train":
+        told = known.get("series")
+        series = tuple(told if isinstance(told, (list, tuple)) else training_series(path))
+        return Figures(training=series, metrics=(*_training(series), *_used(result)))
+    if step.kind == "eval":
+        rows = evaluation_series(path)
+        last = {name: float(value) for row in rows for name, value in row["metrics"].items()}
+        return Figures(evaluation=last, metrics=(*_accuracy(last), *_used(result)))
+    if step.kind == "infer":
+        told = known.get("block")
+        block = told if isinstance(told, Mapping) else autolog_block(path) or {}
+        latency = latency_stages(dict(block))
+        return Figures(benchmark=block, latency=latency, metrics=(*_latency(latency, block), *_used(result)))
+    return Figures(metrics=tuple(_used(result)))
+
+
+def curve(series: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
+    """One field of a training log over its lines; lines without it, and NaN or infinity, are left out."""
+    values = (row.get(name) for row in series)
+    return tuple(float(value) for value in values if isinstance(value, (int, float)) and math.isfinite(value))
+
+
+def _training(series: Sequence[Mapping[str, Any]]) -> Iterable[Metric]:
+    speed = curve(series, "avg_ips")
+    # The first interval pays for the start (kernels, caches, workers): it is no sample of the speed.
+    steady = speed[1:] if len(speed) > 1 else speed
+    if steady:
+        yield Metric("ips", SPEED, median(steady), "images/s", HIGHER, steady, count=len(steady))
+    loss = curve(series, "loss")
+    if loss:
+        yield Metric("loss", LOSS, loss[-1], count=1)
+
+
+def _accuracy(last: Mapping[str, float]) -> Iterable[Metric]:
+    for name, value in last.items():
+        if math.isfinite(value):
+            falls = any(word in name.lower() for word in FALLS)
+            yield Metric(name, LOSS if falls else ACCURACY, value, better=LOWER if falls else HIGHER)
+
+
+def _latency(latency: Mapping[str, Mapping[str, float]], block: Mapping[str, Any]) -> Iterable[Metric]:
+    try:
+        count = max(1, int(block.get("data", {}).get("data_num", 1)))
+    except ValueError:
+        count = 1
+    for stage, values in latency.items():
+        value = values.get("p50", values.get("mean"))
+        if value is None or not math.isfinite(value):
+            continue
+        # The 95th percentile lies 1.645 standard deviations above the middle of a normal distribution.
+        spread = max(0.0, values.get("p95", value) - value) / 1.645
+        yield Metric(f"{stage}_ms", LATENCY, value, "ms", spread=spread, count=count)
+
+
+def _used(result: StepResult) -> Iterable[Metric]:
+    if result.wall > 0:
+        yield Metric("wall_s", TIME, result.wall, "s")
+    if result.peak_rss:
+        yield Metric("peak_rss_mb", MEMORY, result.peak_rss / MEGABYTE, "MB")
+    if result.peak_gpu:
+        yield Metric("peak_gpu_mb", MEMORY, result.peak_gpu / MEGABYTE, "MB")

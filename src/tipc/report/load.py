@@ -1,0 +1,63 @@
+"""Runs of the home directory, read back with their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tipc.certify.store import load_verdict
+from tipc.errors import UsageError
+from tipc.report.history import Entry, History, entry_of
+from tipc.report.view import RunView, view_of
+from tipc.run.store import load_run, runs
+
+LOOK_BACK = 200
+
+
+def load_views(refs: Sequence[str]) -> list[RunView]:
+    """The runs that are meant, in the order of their start; without any, the newest."""
+    found = {}
+    wanted: Sequence[str | None] = refs or [None]
+    for ref in wanted:
+        run = load_run(ref)
+        found[run.id] = run
+    return [view_of(run, load_verdict(run)) for run in sorted(found.values(), key=lambda run: run.started)]
+
+
+def views_of_repository(repo: Path, refs: Sequence[str]) -> list[RunView]:
+    """What was run in a repository: the given runs, or the newest of each config."""
+    if refs:
+        views = [of_repository(view, repo) for view in load_views(refs)]
+    else:
+        views, covered = [], set[str]()
+        for directory in reversed(runs()[-LOOK_BACK:]):
+            run = load_run(directory)
+            keys = {plan.key for plan in run.plans if same(plan.repo, repo)}
+            if keys - covered:
+                covered |= keys
+                views.append(of_repository(view_of(run, load_verdict(run)), repo))
+    views = [view for view in views if view.plans]
+    if not views:
+        raise UsageError(f"there is no run of a config in {repo}", remedy="tipc run CONFIG [MODE]")
+    return sorted(views, key=lambda view: view.run.started)
+
+
+def of_repository(view: RunView, repo: Path) -> RunView:
+    """The view without the plans of other repositories."""
+    return replace(view, plans=tuple(plan for plan in view.plans if same(plan.plan.repo, repo)))
+
+
+def same(left: str, right: Path) -> bool:
+    """Both name one directory, whatever links lead to it."""
+    return Path(left).resolve() == right.resolve()
+
+
+def find_entry(history: History, ref: str | None) -> Entry:
+    """A run by id, prefix or directory: from the history, else from its directory; None: the newest."""
+    if ref is not None and (known := history.find(ref)):
+        return known
+    run = load_run(ref)
+    view = view_of(run, load_verdict(run))
+    history.add(view)
+    return entry_of(view)

@@ -1,0 +1,146 @@
+"""The support matrix: for each model what was trained and on what it was deployed, and how that went."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tipc.certify.verdict import Verdict
+from tipc.plan.model import Skip
+from tipc.report.view import SKIPPED, UNCERTIFIED, CellView, PlanView, RunView, StepView, worst
+from tipc.run.record import FLAKY, PASSED
+
+SINGLE, MULTI = "single", "multi"
+TRAIN_ORDER = ("fp32", "amp", "pact")
+DEVICE_ORDER = ("cpu", "gpu")
+PRECISION_ORDER = ("fp32", "fp16", "bf16", "int8")
+
+
+@dataclass
+class Entry:
+    """One field of the matrix: the states of what belongs there, and why it is not more."""
+
+    states: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    batch_sizes: list[str] = field(default_factory=list)
+    devices: set[str] = field(default_factory=set)  # on which it really ran
+    seconds: float = 0.0
+    checked: bool = True
+
+    @property
+    def state(self) -> str:
+        """The worst of them; what was left out counts only where nothing ran."""
+        return worst(state for state in self.states if state != SKIPPED) if self.ran else SKIPPED
+
+    @property
+    def ran(self) -> bool:
+        return any(state != SKIPPED for state in self.states)
+
+    @property
+    def word(self) -> str:
+        """The state in a word or two; of what passed on another device than was asked for, that device."""
+        if self.state == UNCERTIFIED and self.devices == {"cpu"}:
+            return "cpu only"
+        return self.state
+
+    @property
+    def supported(self) -> bool:
+        """It ran, passed and was checked."""
+        return self.state in (PASSED, FLAKY) and self.checked
+
+
+@dataclass
+class Row:
+    """One model."""
+
+    model: str
+    train: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (precision, SINGLE | MULTI)
+    infer: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (device, precision)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All models, and the columns that at least one of them has."""
+
+    rows: tuple[Row, ...]
+    train: tuple[tuple[str, str], ...]
+    infer: tuple[tuple[str, str], ...]
+
+
+def matrix_of(views: Iterable[RunView], precision: str = "") -> Matrix:
+    """Over one run or several; a config that was run again counts with its newest run only.
+
+    With a precision (fp32, amp, pact) only over the cells that were trained in it.
+    """
+    newest: dict[tuple[str, str], tuple[PlanView, Verdict | None]] = {}
+    for view in sorted(views, key=lambda view: view.run.started):
+        for plan in view.plans:
+            newest[plan.plan.repo, plan.plan.key] = (plan, view.verdict)
+    rows: dict[str, Row] = {}
+    for plan, verdict in newest.values():
+        cells = [cell for cell in plan.cells if not precision or cell.cell.precision == precision]
+        if any(cell.steps or cell.skips for cell in cells):
+            row = rows.setdefault(plan.plan.model, Row(plan.plan.model))
+            for cell in cells:
+                _add(row, cell, verdict is not None)
+    return Matrix(
+        tuple(rows.values()),
+        tuple(sorted({key for row in rows.values() for key in row.train}, key=_train_rank)),
+        tuple(sorted({key for row in rows.values() for key in row.infer}, key=_infer_rank)),
+    )
+
+
+def cards(cell: CellView) -> str:
+    """Whether the config asked for one card or for several."""
+    return MULTI if "," in cell.cell.asked else SINGLE
+
+
+def _add(row: Row, cell: CellView, checked: bool) -> None:
+    trained = [view for view in cell.steps if view.step.kind in ("train", "eval", "export")]
+    if any(view.step.kind == "train" for view in trained):
+        entry = row.train.setdefault((cell.cell.precision, cards(cell)), Entry())
+        entry.states += [view.state for view in trained]
+        entry.checked &= checked
+        entry.seconds += sum(view.result.wall for view in trained)
+        entry.devices |= {view.step.device for view in trained}
+        if cell.not_certified:
+            entry.states.append(UNCERTIFIED)
+            entry.reasons += cell.not_certified
+    for view in cell.steps:
+        if view.step.kind == "infer":
+            entry = row.infer.setdefault(_setting(view), Entry())
+            entry.states.append(view.state)
+            entry.checked &= checked
+            entry.seconds += view.result.wall
+            batch = view.step.settings.get("batch_size", "")
+            if batch and batch not in entry.batch_sizes:
+                entry.batch_sizes.append(batch)
+    for skip in cell.skips:
+        if skip.kind == "infer":
+            entry = row.infer.setdefault(_skipped(skip), Entry())
+            entry.states.append(SKIPPED)
+            if skip.reason not in entry.reasons:
+                entry.reasons.append(skip.reason)
+
+
+def _setting(view: StepView) -> tuple[str, str]:
+    return view.step.device, view.step.settings.get("precision", "") or "fp32"
+
+
+def _skipped(skip: Skip) -> tuple[str, str]:
+    device = re.search(r"\b(cpu|gpu|npu|xpu|mlu|dcu)\b", skip.what)
+    precision = re.search(r"\b(fp32|fp16|bf16|int8)\b", skip.what)
+    return device[1] if device else "other", precision[1] if precision else "fp32"
+
+
+def _rank(order: tuple[str, ...], name: str) -> tuple[int, str]:
+    return (order.index(name) if name in order else len(order), name)
+
+
+def _train_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:
+    return _rank(TRAIN_ORDER, key[0]), _rank((SINGLE, MULTI), key[1])
+
+
+def _infer_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:
+    return _rank(DEVICE_ORDER, key[0]), _rank(PRECISION_ORDER, key[1])

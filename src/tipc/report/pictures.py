@@ -1,0 +1,132 @@
+"""Predicted pictures beside their inputs, made small enough to travel inside the page."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tipc.plan.model import Step
+from tipc.report.view import CellView, PlanView
+
+SUFFIXES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp", ".bmp": "bmp"}
+WHOLE_PAGE = 240_000  # bytes of pictures
+ONE = 40_000  # a file that is not larger goes in as it is where it cannot be made smaller
+EDGE = 224
+SAVED = re.compile(
+    r"^--?(?:save[_-]?(?:dir|path)|output(?:[_-]?(?:dir|path))?|out[_-]?dir|results?[_-]?dir)$"
+)
+GIVEN = re.compile(
+    r"^--?(?:im(?:a)?g(?:e)?s?[_-]?(?:path|dir|file)?|input(?:[_-]?(?:path|dir|file))?|infer_imgs?)$"
+)
+
+
+class Pictures:
+    """Finds the pictures of inference steps; stops when the page has enough of them."""
+
+    def __init__(self) -> None:
+        self.left = WHOLE_PAGE
+        self.shown: set[Path] = set()
+
+    def of(self, plan: PlanView, cell: CellView, plans: int) -> list[dict[str, str]]:
+        """Up to four predictions of a cell, each with its input if that can be told."""
+        share = max(2 * ONE // 4, WHOLE_PAGE // max(plans, 1))
+        found: list[dict[str, str]] = []
+        for view in cell.steps:
+            if view.step.kind != "infer" or not view.result.ok:
+                continue
+            for output, given in pairs(Path(plan.plan.repo), view.step):
+                if len(found) == 4 or self.left <= 0 or share <= 0:
+                    return found
+                if output in self.shown:
+                    continue
+                self.shown.add(output)
+                shown = data_uri(output)
+                if not shown:
+                    continue
+                before = data_uri(given) if given else ""
+                self.left -= len(shown) + len(before)
+                share -= len(shown) + len(before)
+                found.append({"output": shown, "input": before, "name": output.name})
+            if found:
+                return found
+        return found
+
+
+def pairs(repo: Path, step: Step) -> Iterator[tuple[Path, Path | None]]:
+    """The pictures that a step saved, with the input of the same name where there is one."""
+    cwd = repo / step.cwd
+    inputs = {path.stem: path for path in _images(_option(step, GIVEN), cwd)}
+    for output in _images(_option(step, SAVED), cwd):
+        stem = output.stem
+        given = inputs.get(stem) or next(
+            (path for name, path in inputs.items() if stem.startswith(name)), None
+        )
+        yield output, given
+
+
+def _option(step: Step, pattern: re.Pattern[str]) -> str:
+    """The value of the first option with such a name, as ``--name=value`` or as two words."""
+    words = list(step.argv)
+    for place, word in enumerate(words):
+        name, sign, value = word.partition("=")
+        if pattern.match(name):
+            return value if sign else words[place + 1] if place + 1 < len(words) else ""
+    return ""
+
+
+def _images(value: str, cwd: Path) -> list[Path]:
+    if not value:
+        return []
+    path = cwd / value
+    try:
+        if path.is_file():
+            return [path] if path.suffix.lower() in SUFFIXES else _listed(path, cwd)
+        return sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES and one.is_file())[:64]
+    except OSError:
+        return []
+
+
+def _listed(path: Path, cwd: Path) -> list[Path]:
+    """The pictures that a list file names, a line each, relative to it or to the working directory."""
+    if path.suffix != ".txt" or path.stat().st_size > 2**20:
+        return []
+    names = [
+        row.split()[0]
+        for row in path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if row.split()
+    ]
+    found = (base / name for name in names[:64] for base in (path.parent, cwd))
+    return [one for one in found if one.suffix.lower() in SUFFIXES and one.is_file()]
+
+
+def data_uri(path: Path) -> str:
+    """The picture as a data address of some kilobytes; empty if it is none or cannot be made small."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        return _as_it_is(path)
+    try:
+        with Image.open(path) as picture:
+            if picture.width * picture.height > 40_000_000:
+                return ""
+            small: Any = picture.convert("RGB")
+            small.thumbnail((EDGE, EDGE))
+            buffer = io.BytesIO()
+            small.save(buffer, "JPEG", quality=78, optimize=True)
+    except (OSError, ValueError, UnidentifiedImageError, Image.DecompressionBombError, SyntaxError):
+        return ""  # a broken picture is no reason for no report
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _as_it_is(path: Path) -> str:
+    try:
+        if path.stat().st_size > ONE:
+            return ""
+        kind = SUFFIXES[path.suffix.lower()]
+        return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode()
+    except OSError:
+        return ""

@@ -1,0 +1,102 @@
+"""How much a figure varies by itself: measured from repeated runs, or from the samples inside a run.
+
+Figures that a machine decides are compared as ratios (in logarithms), loss and accuracy as differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist, median
+
+from tipc.report.figures import OF_THE_MACHINE
+from tipc.report.history import Figure
+
+REPEATS = 4  # so many runs tell how much they differ from one to the next
+PRIOR = 8.0  # what like figures weigh, in degrees of freedom: a few repeats can agree by accident
+TRUSTED = 2  # of the samples inside a run: neighbours are disturbed by the same things
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A standard deviation of the difference between two runs, and how well it is known."""
+
+    sigma: float
+    freedom: float
+    source: str  # "20 runs", "samples"
+
+
+def on_scale(figure: Figure, value: float) -> float:
+    """A value where differences mean something: the logarithm, or itself."""
+    if figure.kind in OF_THE_MACHINE:
+        return math.log(max(value, 1e-12))
+    return value
+
+
+def between_runs(values: Sequence[float]) -> Spread | None:
+    """From the values of repeated runs, oldest first: the mean square of successive differences.
+
+    A real change at some time in the past adds to it once, not at every run as it would to a deviation
+    from the mean; and a machine that drifts slowly does not look noisy.
+    """
+    if len(values) < REPEATS:
+        return None
+    steps = [(after - before) ** 2 for before, after in pairwise(values)]
+    variance = sum(steps) / len(steps)  # of a difference: twice that of one value
+    return Spread(math.sqrt(variance), (len(values) - 1) * 2 / 3, f"{len(values)} runs")
+
+
+def inside_runs(first: Figure, second: Figure) -> Spread | None:
+    """From the samples inside two runs, where there are no repeats to learn from."""
+    errors = [_standard_error(figure) for figure in (first, second)]
+    if any(error is None for error in errors):
+        return None
+    sigma = math.sqrt(sum(error**2 for error in errors if error is not None))
+    freedom = float(min(20, first.count + second.count - 2))
+    return Spread(sigma, max(freedom, 1.0), "samples")
+
+
+def pooled(spreads: Mapping[tuple[str, str, str], Spread]) -> dict[tuple[str, str, str], Spread]:
+    """Each spread drawn towards that of all figures of the same name, the more so the less it is known."""
+    groups: dict[str, list[Spread]] = {}
+    for (_, _, metric), spread in spreads.items():
+        groups.setdefault(metric, []).append(spread)
+    return {key: _drawn(spread, groups[key[2]]) for key, spread in spreads.items()}
+
+
+def quantile(chance: float, freedom: float) -> float:
+    """How many standard deviations are exceeded with so small a chance: Student's t, by Hill's expansion."""
+    z = NormalDist().inv_cdf(1 - chance)
+    n = max(freedom, 1.0)
+    return (
+        z
+        + (z**3 + z) / (4 * n)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+    )
+
+
+def _drawn(own: Spread, group: Iterable[Spread]) -> Spread:
+    others = [spread for spread in group if spread is not own]
+    if not others:
+        return own
+    known = sum(spread.freedom for spread in others)
+    common = sum(spread.freedom * spread.sigma**2 for spread in others) / known
+    weight = min(PRIOR, known)
+    variance = (own.freedom * own.sigma**2 + weight * common) / (own.freedom + weight)
+    return Spread(math.sqrt(variance), own.freedom + weight, own.source)
+
+
+def _standard_error(figure: Figure) -> float | None:
+    """Of the figure's median on its scale; None where nothing was measured more than once."""
+    if len(figure.samples) >= 4:
+        points = [on_scale(figure, sample) for sample in figure.samples]
+        middle = median(points)
+        deviation = 1.4826 * median(abs(point - middle) for point in points)
+        return 1.2533 * deviation / math.sqrt(min(len(points), TRUSTED))
+    if figure.spread > 0 and figure.count >= 8 and figure.value > 0:
+        relative = figure.spread / figure.value if figure.kind in OF_THE_MACHINE else figure.spread
+        return 1.2533 * relative / math.sqrt(min(figure.count, TRUSTED))
+    return None

@@ -1,0 +1,57 @@
+(() => {
+  "use strict";
+  const search = document.getElementById("search");
+  const shown = document.getElementById("shown");
+  const boxes = [...document.querySelectorAll(".chips input")];
+  const plans = [...document.querySelectorAll("details.plan")].map((plan) => ({
+    plan,
+    text: plan.dataset.text,
+    cells: [...plan.querySelectorAll("details.cell")].map((cell) => ({
+      cell, text: cell.dataset.text, state: cell.dataset.state,
+    })),
+  }));
+  const rows = [...document.querySelectorAll("[data-of]")];
+  const total = plans.reduce((sum, entry) => sum + entry.cells.length, 0);
+
+  const apply = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const states = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+    const visible = new Set();
+    let count = 0;
+    for (const { plan, text, cells } of plans) {
+      let any = false;
+      for (const { cell, text: own, state } of cells) {
+        const fits = states.has(state) && words.every((word) => text.includes(word) || own.includes(word));
+        if (cell.hidden === fits) cell.hidden = !fits;
+        if (fits) { any = true; count += 1; }
+      }
+      if (plan.hidden === any) plan.hidden = !any;
+      if (any) visible.add(plan.dataset.model);
+    }
+    for (const row of rows) row.hidden = !visible.has(row.dataset.of);
+    shown.textContent = count === total ? `${total} cells` : `${count} of ${total} cells`;
+  };
+
+  let waiting = 0;
+  search.addEventListener("input", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(apply);
+  });
+  for (const box of boxes) box.addEventListener("change", apply);
+  document.getElementById("fold").addEventListener("click", () => {
+    const open = plans.some(({ plan }) => !plan.open && !plan.hidden);
+    for (const { plan } of plans) if (!plan.hidden) plan.open = open;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
+    if (event.key === "Escape" && document.activeElement === search) { search.value = ""; apply(); }
+  });
+  const reveal = () => {
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
+    if (target) target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  apply();
+  reveal();
+})();
