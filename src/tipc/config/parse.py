@@ -11,6 +11,7 @@ import re
 from tipc.config.text import Value
 
 NULL = "null"
+NOTHING = frozenset((NULL, " ", ""))  # values that leave an option out
 _ECHO_OPTION = re.compile(r"-[neE]+\Z")
 
 
@@ -71,4 +72,4 @@ def for_mode(line: Value, mode: str) -> Value:
 
 def option(name: str, value: str) -> str:
     """``name=value``, or the one blank that a ``null`` or an empty value leaves in the command."""
-    return " " if name == NULL or value in (NULL, " ", "") else f"{name}={value}"
+    return " " if name == NULL or value in NOTHING else f"{name}={value}"

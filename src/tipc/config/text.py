@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tipc.errors import UsageError
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """A piece of a config's text, and where it begins. ``line`` 0: the file has no such line."""
 
     text: str
@@ -28,8 +28,7 @@ class Value:
         return Value(text, self.line, self.column + start if self.line else 0)
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One physical line without its ``\\n``; a ``\\r`` before that is kept, as the scripts keep it."""
 
     number: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tipc.config.parse import NULL
@@ -16,6 +17,7 @@ from tipc.plan.walk import Combination, Command, Left
 from tipc.plan.words import Words, words_of
 
 WEIGHT_ENDINGS = (".pdparams", ".pdopt", ".pdmodel", ".pth", ".params")
+_UNSAFE = re.compile(r"[^\w.,~-]")
 _SHORT = {"cpu_threads": "threads_{}", "batch_size": "bs{}", "precision": "{}", "use_trt": "trt_{}"}
 
 
@@ -42,13 +44,17 @@ class Assembly:
     skipped: list[Skip] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: dict[tuple[object, ...], str] = field(default_factory=dict)  # command → the step that runs it
+    ids: set[str] = field(default_factory=set)
     last: dict[tuple[str, str], str] = field(default_factory=dict)  # (cell, kind) → the latest step's id
 
     def take(self, item: Command | Left) -> None:
         """Put one command or one omission into the plan."""
         if isinstance(item, Left):
-            identity = self.cells[item.cell].id if item.cell in self.cells else _name(item.cell)
-            self.skipped.append(Skip(identity, item.kind, item.what, item.reason))
+            self.skipped.append(Skip(self._cell_name(item.cell), item.kind, item.what, item.reason))
+            return
+        if not self.target.as_upstream and item.device == "gpu" and self.target.device == "cpu":
+            reason = "planned for the CPU" if self.target.machine.gpus else "no GPU on this machine"
+            self.skipped.append(Skip(self._cell_name(item.cell), item.kind, _what(item), reason))
             return
         words = words_of(item, self.scope, allow_shell=self.target.allow_shell, cwd=self._directory(item.cwd))
         cell = self._cell(item, words)
@@ -57,6 +63,9 @@ class Assembly:
             self.skipped.append(Skip(cell.id, item.kind, _what(item), reason))
             return
         self.steps.append(self._step(item, cell, words))
+
+    def _cell_name(self, combination: Combination) -> str:
+        return self.cells[combination].id if combination in self.cells else cell_id(combination)
 
     def _directory(self, cwd: str) -> str:
         return self.target.repo if cwd == "." else f"{self.target.repo}/{cwd}"
@@ -77,8 +86,6 @@ class Assembly:
         here = target.machine.count(target.device)
         if target.device != "cpu" and not placement.cpu and processes(placement) > here:
             return f"asks for {processes(placement)} devices, this machine has {here}"
-        if command.device == "gpu" and target.device == "cpu":
-            return "no GPU on this machine" if not target.machine.gpus else "planned for the CPU"
         key = (words.argv, words.shell, command.cwd, command.visible, tuple(words.env.items()))
         if key in self.seen:
             self.scope.fixes.add("TF009")
@@ -88,7 +95,8 @@ class Assembly:
 
     def _step(self, command: Command, cell: Cell, words: Words) -> Step:
         target, placement = self.target, command.cell.placement
-        identity = _unique(f"{cell.id}/{_suffix(command)}", {step.id for step in self.steps})
+        identity = _unique(f"{cell.id}/{_suffix(command)}", self.ids)
+        self.ids.add(identity)
         argv, env = words.argv, {"CUDA_VISIBLE_DEVICES": command.visible, **command.env, **words.env}
         device, gpus = self._device(command)
         count = processes(placement) if command.kind == "train" else 1
@@ -158,7 +166,7 @@ class Assembly:
         return tuple(needs)
 
     def _status(self, command: Command, words: Words) -> str:
-        values = {**command.values, "command": command.text, "log": command.log}
+        values = {**command.values, "command": command.printed, "log": command.log}
         line = render(self.scope.rules.status, {}, values)
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
 
@@ -182,10 +190,6 @@ def _unique(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _name(combination: Combination | None) -> str:
-    return cell_id(combination) if combination else ""
-
-
 def _suffix(command: Command) -> str:
     if command.kind != "infer":
         return command.kind if command.static else f"{command.kind}-onnx"
@@ -194,7 +198,7 @@ def _suffix(command: Command) -> str:
 
 
 def _file_name(text: str) -> str:
-    return "".join(char if char.isalnum() or char in "-_.,~" else "_" for char in text)
+    return _UNSAFE.sub("_", text)
 
 
 def _what(command: Command) -> str:

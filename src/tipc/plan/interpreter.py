@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 
 GENERIC = ("python", "python3")
 
 
 def find_program(name: str) -> str | None:
     """The program of that name on PATH, or the path itself where it is one that can be run."""
+    return _find(name, os.environ.get("PATH", os.defpath))
+
+
+@lru_cache(maxsize=64)
+def _find(name: str, search: str) -> str | None:
     if os.sep in name:
         return name if os.access(name, os.X_OK) else None
-    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    for directory in search.split(os.pathsep):
         path = os.path.join(directory, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path

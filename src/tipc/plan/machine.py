@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 
 _DEVICE_FILES = {"gpu": "nvidia", "npu": "davinci", "xpu": "xpu"}
 
@@ -30,18 +31,22 @@ class Machine:
         return ", ".join([f"cpu ×{self.cores}", *(present or ["no GPU"])])
 
 
-def _numbered(prefix: str) -> int:
-    """How many ``/dev/<prefix><number>`` there are."""
+@cache
+def _accelerators() -> dict[str, int]:
+    """How many ``/dev/<prefix><number>`` there are of each kind."""
     try:
         names = os.listdir("/dev")
     except OSError:
-        return 0
-    return sum(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names)
+        names = []
+    return {
+        kind: sum(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names)
+        for kind, prefix in _DEVICE_FILES.items()
+    }
 
 
 def this_machine() -> Machine:
     """The machine that tipc runs on; an empty CUDA_VISIBLE_DEVICES or ``-1`` hides its GPUs."""
-    counts = {kind: _numbered(prefix) for kind, prefix in _DEVICE_FILES.items()}
+    counts = dict(_accelerators())
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
         counts["gpu"] = 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tipc.config.dialect import Config
-from tipc.config.parse import NULL, for_mode, items, second_field, split
+from tipc.config.parse import NULL, VALUE_RULES, for_mode, items, key, second_field, split
 from tipc.config.rules import Choice, Condition, Rules
 from tipc.config.text import Value
 from tipc.plan.bashtest import bare
-from tipc.plan.template import Filled, fill, render
+from tipc.plan.template import render
 
 TRAIN_PARTS = ("lite_train", "whole_train")
 
@@ -31,39 +31,37 @@ class Scope:
             line = config.line(name)
             self.lines[name] = line.line
             if "k" in row.reads:
-                self.keys[name] = self._tidied(config.key(name).text)
+                self.keys[name] = self._tidied(key(line).text)
             if row.reads != "k":
-                per_mode = "p" in row.reads
-                self.values[name] = self._tidied(
-                    self._for_mode(name, mode) if per_mode else self._value(name)
-                )
+                value = self._for_mode(line, mode) if "p" in row.reads else self._value(line)
+                self.values[name] = self._tidied(value)
         self.given = dict(self.values)
         self.values["save_model"] = ""
         self.values["log_path"] = self.render(rules.log_path)
 
-    def _value(self, name: str) -> str:
-        value = self.config.value(name)
-        if self.rules.colons == "kept" and value.line:
-            whole = self.config.line(name).text.partition(":")[2]
-            if whole.rstrip() != value.text.rstrip() and ":" in self.config.line(name).text:
+    def _value(self, line: Value) -> str:
+        value = VALUE_RULES[self.config.layout.value](line).text
+        if self.rules.colons == "kept" and line.text.count(":") > 1:
+            whole = line.text.partition(":")[2]
+            if whole.rstrip() != value.rstrip():
                 self.fixes.add("TF020")
                 return whole
-        return value.text
+        return value
 
-    def _for_mode(self, name: str, mode: str) -> str:
-        line = self.config.line(name)
+    def _for_mode(self, line: Value, mode: str) -> str:
+        listed = for_mode(line, mode if self.config.layout.per_mode else "").text
         if self.rules.per_mode != "nearest":
-            return for_mode(line, mode if self.config.layout.per_mode else "").text
+            return listed
         found = _nearest(line, mode)
-        if found != for_mode(line, mode if self.config.layout.per_mode else "").text:
-            self.fixes.add("TF010" if not self.config.layout.per_mode else "TF021")
+        if found != listed:
+            self.fixes.add("TF021" if self.config.layout.per_mode else "TF010")
         return found
 
     def _tidied(self, text: str) -> str:
         if not self.rules.tidy:
             return text
         tidy = text.rstrip("\r")
-        if tidy.strip() == NULL:
+        if NULL in tidy and tidy.strip() == NULL:
             tidy = NULL
         if tidy != text:
             self.fixes.add("TF019")
@@ -77,10 +75,6 @@ class Scope:
     def places(self, name: str) -> list[Value]:
         """The items of a list with their places, for messages."""
         return items(self.config.value(name))
-
-    def fill(self, template: str) -> list[Filled]:
-        """A command's pieces."""
-        return fill(template, self.keys, self.values, self.fixes)
 
     def render(self, template: str) -> str:
         """A path or another text."""

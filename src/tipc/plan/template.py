@@ -11,12 +11,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from tipc.config.parse import option
+from tipc.config.parse import NOTHING, NULL
 
+_REDIRECTION = re.compile(r"\s*>\s*\{log\}.*\Z")
 _HOLE = re.compile(r"\{(\w*)([+=?]?)(\w*)(?:!(\w+))?\}")
 
 
@@ -28,13 +29,6 @@ class Piece(NamedTuple):
     how: str = ""  # "", "+", "=" or "?"
     name: str = ""
     fix: str = ""
-
-
-class Filled(NamedTuple):
-    """A filled hole (``name`` set) or the text between two."""
-
-    text: str
-    name: str = ""
 
 
 @lru_cache(maxsize=512)
@@ -53,30 +47,39 @@ def compiled(template: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def fill(
-    template: str, keys: Mapping[str, str], values: Mapping[str, str], applied: set[str] | None = None
-) -> list[Filled]:
-    """The template with its holes filled; the fixes that filled one are added to ``applied``."""
-    filled = []
+@lru_cache(maxsize=512)
+def divided(template: str) -> tuple[str, str]:
+    """A command's template without and with only its redirection into the log."""
+    match = _REDIRECTION.search(template)
+    return (template[: match.start()], template[match.start() :]) if match else (template, "")
+
+
+def render(
+    template: str,
+    keys: Mapping[str, str],
+    values: Mapping[str, str],
+    applied: set[str] | None = None,
+    change: Callable[[str, str], str] | None = None,
+) -> str:
+    """The template with its holes filled; the fixes that filled one are added to ``applied``.
+
+    ``change`` is given the name and the text of every hole, and returns the text to use.
+    """
+    parts = []
     for text, key, how, name, fix in compiled(template):
         if not name:
-            filled.append(Filled(text))
+            parts.append(text)
             continue
         value = values.get(name, "")
         if how:
             head = keys.get(key, "")
             if how == "=":
                 value = f"{head}={value}"
+            elif head == NULL or value in NOTHING or (how == "?" and not head.startswith("-")):
+                value = " "
             else:
-                value = option(head, value) if how == "+" or head.startswith("-") else " "
+                value = f"{head}={value}"
         if fix and applied is not None and value.strip():
             applied.add(fix)
-        filled.append(Filled(value, name))
-    return filled
-
-
-def render(
-    template: str, keys: Mapping[str, str], values: Mapping[str, str], applied: set[str] | None = None
-) -> str:
-    """The filled template as one text."""
-    return "".join([piece.text for piece in fill(template, keys, values, applied)])
+        parts.append(change(name, value) if change else value)
+    return "".join(parts)

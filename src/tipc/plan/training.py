@@ -36,11 +36,12 @@ def _set_device(walk: Walk, devices: list[str], count: int, placement: Placement
     """The training's device word for this GPU entry."""
     rules, values = walk.rules, walk.scope.values
     if rules.use_gpu == "whole":
-        values["train_use_gpu"] = "|".join(devices) if len(devices) > 1 else values_of(devices, 0)
-        if placement.cpu and rules.cpu_use_gpu:
-            values["train_use_gpu"] = rules.cpu_use_gpu
+        values["train_use_gpu"] = (
+            rules.cpu_use_gpu if placement.cpu and rules.cpu_use_gpu else "|".join(devices)
+        )
     elif rules.use_gpu == "each" and devices:
-        if count >= len(devices):
+        beyond = count >= len(devices)
+        if beyond if walk.scope.upstream.use_gpu == "item" else len(devices) > 1:
             walk.scope.fixes.add("TF004")
         values["train_use_gpu"] = devices[min(count, len(devices) - 1)]
     else:
@@ -130,7 +131,7 @@ def _train(walk: Walk, cell: Combination, selected: Trainer, env: dict[str, str]
         scope.fixes.add("TF013")
     if scope.upstream.time_limit != rules.time_limit:
         scope.fixes.add("TF016")
-    log = walk.log(rules.train_log, f"{walk.name()}_train.log")
+    log = walk.log(rules.train_log, "train.log")
     return walk.command(
         "train", cell, rules.train[cell.placement.launch], log, selected.row,
         visible=walk.visible_for("train", cell), env=env, weights=scope.render(rules.weights),
@@ -154,7 +155,7 @@ def _after_training(
     if bare(values.get("eval", ""), "!=", "null"):
         if rules.env_at_eval and placement.visible is not None:
             walk.visible = placement.visible
-        log = walk.log(rules.eval_log, f"{walk.name()}_eval.log")
+        log = walk.log(rules.eval_log, "eval.log")
         visible = walk.visible_for("eval", cell)
         yield walk.command("eval", cell, rules.eval, log, "eval", visible=visible, env=env, weights=weights)
     else:
@@ -168,7 +169,7 @@ def _after_training(
     scope.choose([choice for choice in rules.choices if choice.name == "infer_dir"])
     for export in rules.exports:
         if scope.holds(export.when):
-            log = walk.log(export.log or rules.export_log, f"{walk.name()}_export.log")
+            log = walk.log(export.log or rules.export_log, "export.log")
             yield walk.command(
                 "export", cell, export.command, log, export_row,
                 visible=walk.visible_for("export", cell), env=env, weights=weights,

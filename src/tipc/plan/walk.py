@@ -13,7 +13,7 @@ from posixpath import basename
 from tipc.config.rules import Inference, Rules
 from tipc.plan.gpus import MACHINES, SINGLE, Placement
 from tipc.plan.scope import Scope
-from tipc.plan.template import Filled
+from tipc.plan.template import divided
 
 CPU_WORDS, GPU_WORDS = ("False", "cpu"), ("True", "gpu")
 
@@ -35,7 +35,9 @@ class Command:
 
     kind: str
     cell: Combination
-    pieces: tuple[Filled, ...]
+    template: str
+    text: str  # what is run: without its redirection into the log
+    printed: str  # as the script prints it
     log: str
     row: str  # the line that names its script
     visible: str | None = None  # CUDA_VISIBLE_DEVICES
@@ -48,17 +50,12 @@ class Command:
     static: bool = True
     values: dict[str, str] = field(default_factory=dict)  # the variables at that moment
 
-    @property
-    def text(self) -> str:
-        """The command as the script prints it."""
-        return "".join(piece.text for piece in self.pieces)
-
 
 @dataclass(frozen=True)
 class Left:
     """A combination that the script leaves out."""
 
-    cell: Combination | None
+    cell: Combination
     kind: str
     what: str
     reason: str
@@ -78,11 +75,12 @@ class Walk:
             scope.keys[name] = name
             scope.values[name] = scope.render(template)
 
-    def log(self, template: str, own: str) -> str:
+    def log(self, template: str, own: str = "") -> str:
         """The log of the next command; with ``logs="own"`` never a nameless one, nor one that is taken."""
         log = self.scope.render(template)
         if self.rules.logs == "own" and (not log or log in self.logs):
-            log = f"{self.scope.values['log_path']}/{own}"
+            name = f"{self.name()}_{own or basename(log)}"
+            log = f"{self.scope.values['log_path']}/{name}"
             stem, number = log.removesuffix(".log"), 2
             while log in self.logs:
                 log, number = f"{stem}_{number}.log", number + 1
@@ -121,8 +119,11 @@ class Walk:
     def command(
         self, kind: str, cell: Combination, template: str, log: str, row: str, **more: object
     ) -> Command:
-        pieces = tuple(self.scope.fill(template))
-        return Command(kind, cell, pieces, log, row, values=dict(self.scope.values), **more)  # type: ignore[arg-type]
+        main, redirection = divided(template)
+        text = self.scope.render(main)
+        printed = text + self.scope.render(redirection) if redirection else text
+        values = self.scope.values.copy()
+        return Command(kind, cell, main, text, printed, log, row, values=values, **more)  # type: ignore[arg-type]
 
     def inference(self, cell: Combination, env: dict[str, str], cwd: str) -> Iterator[Command | Left]:
         scope, rules = self.scope, self.rules
@@ -157,7 +158,7 @@ class Walk:
                     yield Left(cell, "infer", what, rule.reason)
                     continue
                 scope.fixes.add(rule.fix)
-            log = self.log(inference.log, f"{self.name()}_{basename(scope.render(inference.log))}")
+            log = self.log(inference.log)
             values["results"] = self._results(log)
             visible = self.visible_for("infer", cell) if device == "gpu" or rules.visible == "leaky" else None
             yield self.command(

@@ -51,7 +51,7 @@ def _quant_flag(walk: Walk, flag: str) -> None:
     values.update(quant=flag, infer_gpu="0")
     if flag == "" and walk.rules.shift_without_flag:
         values.update(quant="0", infer_gpu="")
-    elif not walk.rules.mistakes and flag not in ("True", "False"):
+    elif walk.rules.whole.quants and not walk.rules.mistakes and flag not in ("True", "False"):
         values["quant"] = "True" if flag.strip().lower() == "true" else "False"
         walk.scope.fixes.add("TF017")
 
@@ -65,7 +65,7 @@ def _exported_and_inferred(walk: Walk, cell: Combination) -> Iterator[Command | 
         values["saved"] = scope.render(whole.saved)
     values["infer_dir"] = scope.render(whole.model)
     if exports:
-        log = walk.log(whole.export_log, f"export_{values['index']}.log")
+        log = walk.log(whole.export_log, "export.log")
         weights = cell.entry or values.get("infer_model", "")
         yield walk.command(
             "export", cell, whole.export, log, whole.scripts or "infer_export",

@@ -9,7 +9,7 @@ from tipc.config.text import Value
 from tipc.errors import UsageError
 from tipc.plan.scope import Scope
 from tipc.plan.shellwords import ASSIGNMENT, Lookup, ShellNeeded, split_words
-from tipc.plan.template import Filled
+from tipc.plan.template import render
 from tipc.plan.walk import Command
 
 SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
@@ -38,29 +38,15 @@ def _environment(name: str) -> str:
     return os.environ[name]
 
 
-def before_redirection(pieces: tuple[Filled, ...]) -> list[Filled]:
-    """The pieces of a command without its ``> log 2>&1``."""
-    kept: list[Filled] = []
-    for piece in pieces:
-        if piece.name == "log":
-            kept[-1] = Filled(kept[-1].text.rstrip(" >"), kept[-1].name)
-            break
-        kept.append(piece)
-    return kept
-
-
 def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> Words:
     """The argv of a command, or a UsageError that points at what a shell would have to do."""
-    pieces = before_redirection(command.pieces)
     mistakes = scope.rules.mistakes
     _check_interpreter(command, scope)
-    if mistakes:
-        text = "".join(piece.text for piece in pieces)
-        if "|" in text and command.kind in scope.rules.live_pipe:
+    text = command.text
+    if "|" in text:
+        if mistakes and command.kind in scope.rules.live_pipe:
             return _piped(text, command, scope, cwd)
-        text = text.replace("|", " ")
-    else:
-        text = "".join(_protected(piece, scope) for piece in pieces)
+        text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, scope)
     try:
         return _assigned(split_words(text, _lookup(command, mistakes), cwd))
     except ShellNeeded as problem:
@@ -80,12 +66,16 @@ def _lookup(command: Command, mistakes: bool) -> Lookup:
     return script_variable
 
 
-def _protected(piece: Filled, scope: Scope) -> str:
-    """A hole's text in which a ``|`` is only a character; in a script's line it is a pipe."""
-    if "|" not in piece.text or not piece.name or piece.name in SCRIPT_HOLES:
-        return piece.text
-    scope.fixes.add("TF012")
-    return piece.text.replace("|", "\\|")
+def _with_protected_pipes(command: Command, scope: Scope) -> str:
+    """The command in which a ``|`` of an option is only a character; in a script's line it is a pipe."""
+
+    def protect(name: str, text: str) -> str:
+        if "|" not in text or name in SCRIPT_HOLES:
+            return text
+        scope.fixes.add("TF012")
+        return text.replace("|", "\\|")
+
+    return render(command.template, scope.keys, command.values, change=protect)
 
 
 def _assigned(words: list[str]) -> Words:
@@ -115,17 +105,14 @@ def _best_effort(text: str, token: str, command: Command, mistakes: bool, cwd: s
 
 def _check_interpreter(command: Command, scope: Scope) -> None:
     python = command.values.get("python", "")
-    source = scope.config.source
-    if any(piece.name == "python" for piece in command.pieces):
+    if not command.template.startswith("{python}"):
+        return
+    if not python.strip() or python == "null":
         place = scope.config.value("python")
-        if not python.strip() or python == "null":
-            message = (
-                "no interpreter: the config has no `python:` line" if not place.line else "no interpreter"
-            )
-            raise source.error(message, place, remedy="python:python3")
-        if "\r" in python:
-            message = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
-            raise source.error(message, place, remedy="tipc lint --fix")
+        raise scope.config.source.error("line 3 names no interpreter", place, remedy="python:python3")
+    if "\r" in python:
+        message = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
+        raise scope.config.source.error(message, scope.config.value("python"), remedy="tipc lint --fix")
 
 
 def _refused(problem: ShellNeeded, command: Command, scope: Scope) -> UsageError:
