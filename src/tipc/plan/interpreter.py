@@ -21,8 +21,27 @@ def _find(name: str, search: str) -> str | None:
     for directory in search.split(os.pathsep):
         path = os.path.join(directory, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
+            real = _behind_shim(directory, name)
+            if real:
+                return real
     return None
+
+
+def _behind_shim(directory: str, name: str) -> str | None:
+    """The program itself; for pyenv's stand-in, which is there for versions that are off, the active one's."""
+    root, last = os.path.split(directory)
+    versions = os.path.join(root, "versions")
+    if last != "shims" or not os.path.isdir(versions):
+        return os.path.join(directory, name)
+    active = os.environ.get("PYENV_VERSION", "").split(":")
+    if active == [""]:
+        try:
+            with open(os.path.join(root, "version"), encoding="utf-8") as file:
+                active = file.read().split()
+        except OSError:
+            active = []
+    programs = [os.path.join(versions, version, "bin", name) for version in active]
+    return next((path for path in programs if os.access(path, os.X_OK)), None)
 
 
 def resolve(name: str, override: str | None) -> tuple[str, str]:
