@@ -20,7 +20,7 @@ def become(argv: list[str], ours: str) -> Callable[[], object]:
     OSError, SyntaxError or ValueError, and nothing changed, if there is no script that can be run.
     """
     name = argv[0]
-    path = os.path.join(os.getcwd(), name[2:] if name.startswith("./") else name)
+    path = os.path.join(os.getcwd(), name)
     with open(name, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     main = types.ModuleType("__main__")

@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from tipc.run.warm.keeper import Launch, drain, keep, wake_on_child
 from tipc.run.warm.launch import Become, execute, replace_process, stay
@@ -33,8 +34,9 @@ def main(argv: list[str]) -> Callable[[], object]:
     try:
         serve(requests, stay)
     except Become as wanted:
-        to_be = wanted
-    return script(to_be, preloaded)
+        request, notes = wanted.request, wanted.notes
+        wanted.with_traceback(None)  # else its frames would keep the script's globals from ending in time
+    return script(request, notes, preloaded)
 
 
 def serve(requests: socket.socket, launch: Launch) -> None:
@@ -99,18 +101,17 @@ def preload(requests: socket.socket) -> Preloaded:
     return preloaded
 
 
-def script(wanted: Become, preloaded: Preloaded) -> Callable[[], object]:
+def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
     """In the forked child: the script of a request, ready to be called; or the same command, cold."""
-    request = wanted.request
 
     def start_again(needs: dict[str, str | None]) -> None:
         """Become a fresh interpreter: nothing that was printed so far counts."""
-        os.write(wanted.notes, json.dumps(needs).encode())
+        os.write(notes, json.dumps(needs).encode())
         os.ftruncate(1, 0)
         replace_process(request)
 
     preloaded.differs = start_again
-    preloaded.imported = lambda: os.close(wanted.notes)
+    preloaded.imported = lambda: os.close(notes)
     os.environ.clear()
     os.environ.update(request["env"])
     sys.orig_argv = list(request["argv"])

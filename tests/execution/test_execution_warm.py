@@ -1,0 +1,225 @@
+"""Warm and cold are the same: output, exit code and signal of many small scripts."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from execution_bench import Bench
+from warm_scripts import PADDLE_SCRIPTS, SCRIPTS
+
+from tipc.run.executor import Task
+from tipc.run.local import LocalExecutor
+
+FAKE_PADDLE = """
+import os, sys
+from . import nn, device
+import decoy
+os.environ['SET_BY_PADDLE'] = 'yes'
+sys.stderr.write('paddle prints this\\n')
+__version__ = 'fake'
+"""
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """A directory of scripts, with a package called paddle that imports in no time."""
+    bench = Bench(tmp_path_factory.mktemp("stage"))
+    bench.script(FAKE_PADDLE, "lib/paddle/__init__.py")
+    bench.script("from . import layer", "lib/paddle/nn/__init__.py")
+    bench.script("", "lib/paddle/nn/layer.py")
+    bench.script("raise RuntimeError('cannot be imported')", "lib/paddle/broken.py")
+    bench.script(
+        "def is_compiled_with_cuda(): return False\n"
+        "def is_compiled_with_xpu(): return False\n"
+        "def get_all_custom_device_type(): return []\n",
+        "lib/paddle/device.py",
+    )
+    bench.script("WHO = 'the package'", "lib/decoy.py")
+    bench.script("WHO = 'beside the script'", "decoy.py")
+    bench.script("WHO = 'helper'", "helper.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    bench.env.pop("PYTHONUNBUFFERED", None)
+    yield bench
+    assert not bench.alive()
+
+
+def warmed(bench: Bench) -> LocalExecutor:
+    """An executor whose warm server is ready for the scripts of a bench."""
+    executor = LocalExecutor(grace=0.5)
+    task = bench.task(sys.executable, str(bench.script("", "warm_up.py")), warm=True)
+    executor.warm_up(task)
+    waiting = executor.start(bench.task("sleep", "1000", timeout=None, name="waiting"))
+    assert bench.eventually(lambda: executor.wait(0.05) or executor.warmth.server(task)), (
+        executor.warmth.problems
+    )
+    executor.kill(waiting)
+    executor.wait(None)
+    return executor
+
+
+@pytest.fixture(scope="module")
+def warm(stage: Bench) -> Iterator[LocalExecutor]:
+    executor = warmed(stage)
+    yield executor
+    executor.close()
+
+
+def same_in_both(bench: Bench, executor: LocalExecutor, task: Task) -> tuple[bool, str]:
+    """Run a task cold and warm; assert that nothing can be told apart. Whether the second ran warm; its log."""
+    seen = []
+    for warm in (False, True):
+        log = bench.directory / "logs" / "compared.log"
+        attempt = Task(task.name, task.argv, task.cwd, task.env, log, task.timeout, warm=warm)
+        outcome = bench.run(executor, attempt)
+        text = re.sub(rb"0x[0-9a-f]{6,}", b"0x", log.read_bytes())
+        seen.append((outcome.exit_code, outcome.signal, outcome.left, outcome.error, text))
+    assert seen[1] == seen[0]
+    return outcome.warm, seen[1][-1].decode("utf-8", "replace")
+
+
+# These are handed to a fresh interpreter: what Python says about a file that it cannot compile is its own.
+COLD = ("a syntax error", "an indentation error", "a null byte")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_cannot_tell_warm_from_cold(stage: Bench, warm: LocalExecutor, name: str) -> None:
+    path = stage.directory / "the script.py"
+    path.write_text(SCRIPTS[name], encoding="latin-1")
+    task = stage.task(sys.executable, "./the script.py", "--n", "5")
+    ran_warm, _log = same_in_both(stage, warm, task)
+    assert ran_warm == (name not in COLD)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["script.py", "./script.py", "../{0}/script.py", "{1}/script.py", "link.py"]
+)
+def test_a_script_may_be_named_in_any_way(stage: Bench, warm: LocalExecutor, spelling: str) -> None:
+    text = "import sys; print(__file__, sys.argv, sys.path[:2], sys._getframe().f_code.co_filename); 1 / 0"
+    stage.script(text, "inner/script.py")
+    (stage.directory / "script.py").unlink(missing_ok=True)
+    (stage.directory / "script.py").write_text(text)
+    link = stage.directory / "link.py"
+    link.unlink(missing_ok=True)
+    link.symlink_to("inner/script.py")
+    name = spelling.format(stage.directory.name, stage.directory)
+    ran_warm, log = same_in_both(stage, warm, stage.task(sys.executable, name, "a"))
+    assert ran_warm
+    assert "warm/server.py" not in log
+
+
+def test_what_must_be_set_before_the_import_makes_a_cold_start_and_then_a_server_that_suits(
+    stage: Bench, warm: LocalExecutor
+) -> None:
+    text = (
+        "import os\nprint('once')\nos.environ['FLAGS_x'] = '0'\nimport paddle\nprint(os.environ['FLAGS_x'])"
+    )
+    stage.script(text, "flags.py")
+    task = stage.task(sys.executable, "flags.py", warm=True)
+    assert not stage.run(warm, task).warm
+    assert stage.log() == b"paddle prints this\nonce\n0\n"
+    waiting = warm.start(stage.task("sleep", "1000", name="waiting"))
+    assert stage.eventually(lambda: warm.wait(0.05) or warm.warmth.server(task))
+    warm.kill(waiting)
+    warm.wait(None)
+    assert same_in_both(stage, warm, task)[0]
+    stage.script("import paddle\nprint('no flags')", "plain.py")
+    plain = stage.task(sys.executable, "plain.py")
+    assert [same_in_both(stage, warm, plain)[0] for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-u", "a.py"], ["-m", "helper"], ["-c", "pass"], ["-X", "dev", "a.py"], ["missing.py"], ["lib"], []],
+)
+def test_what_is_not_a_plain_script_runs_cold(
+    stage: Bench, warm: LocalExecutor, arguments: list[str]
+) -> None:
+    stage.script("print(1)", "a.py")
+    ran_warm, _log = same_in_both(stage, warm, stage.task(sys.executable, *arguments))
+    assert not ran_warm
+
+
+def test_a_step_that_holds_a_gpu_runs_cold(stage: Bench, warm: LocalExecutor) -> None:
+    stage.script("print(1)", "a.py")
+    assert not stage.run(warm, stage.task(sys.executable, "a.py", warm=True, gpus=("0",))).warm
+    assert stage.run(warm, stage.task(sys.executable, "a.py", warm=True)).warm
+
+
+def test_another_environment_is_not_served_by_this_server(stage: Bench, warm: LocalExecutor) -> None:
+    stage.script("print(1)", "a.py")
+    env = {**stage.env, "OMP_NUM_THREADS": "7"}
+    assert not stage.run(warm, stage.task(sys.executable, "a.py", warm=True, env=env)).warm
+    free = {**stage.env, "CUDA_VISIBLE_DEVICES": "3", "TIPC_STEP": "x"}
+    assert stage.run(warm, stage.task(sys.executable, "a.py", warm=True, env=free)).warm
+
+
+def test_a_warm_tree_ends_like_any_other(stage: Bench, warm: LocalExecutor) -> None:
+    daemon = "import os, time\nfor _ in range(2):\n    if os.fork():\n        os._exit(4)\n    os.setsid()\ntime.sleep(1000)"
+    stage.script(daemon, "daemon.py")
+    outcome = stage.run(warm, stage.task(sys.executable, "daemon.py", warm=True))
+    assert (outcome.warm, outcome.exit_code, outcome.left) == (True, 4, 1)
+    stage.script("import time\ntime.sleep(1000)", "hang.py")
+    outcome = stage.run(warm, stage.task(sys.executable, "hang.py", warm=True, timeout=0.3))
+    assert (outcome.warm, outcome.timed_out, outcome.signal) == (True, True, 15)
+
+
+def test_a_server_that_was_killed_means_cold_not_failure(stage: Bench) -> None:
+    executor = warmed(stage)
+    task = stage.task(sys.executable, str(stage.script("print(1)", "a.py")), warm=True)
+    assert stage.run(executor, task).warm
+    [server] = executor.warmth.servers
+    server.spawner.process.kill()
+    server.spawner.process.wait()
+    for _ in range(3):
+        assert stage.run(executor, task).exit_code == 0
+    executor.close()
+
+
+def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, local: LocalExecutor) -> None:
+    bench.script("raise ImportError('no paddle in here')", "lib/paddle/__init__.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    task = bench.python("print(1)", warm=True)
+    local.warm_up(task)
+    local.start(bench.task("sleep", "1000", timeout=None, name="waiting"))
+    assert bench.eventually(lambda: local.wait(0.05) or local.warmth.problems)
+    assert list(local.warmth.problems.values()) == ["ImportError: no paddle in here"]
+    local.warm_up(task)
+    assert local.warmth.servers == []
+
+
+def test_nothing_is_started_for_scripts_that_do_not_use_paddle(bench: Bench, local: LocalExecutor) -> None:
+    assert not bench.run(local, bench.python("import time\ntime.sleep(0.5)", warm=True)).warm
+    assert local.warmth.servers == []
+
+
+@pytest.fixture(scope="module")
+def paddle_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, LocalExecutor]]:
+    pytest.importorskip("paddle")
+    bench = Bench(tmp_path_factory.mktemp("paddle"))
+    executor = warmed(bench)
+    yield bench, executor
+    executor.close()
+    assert not bench.alive()
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("name", PADDLE_SCRIPTS)
+def test_paddle_cannot_tell_warm_from_cold(paddle_stage: tuple[Bench, LocalExecutor], name: str) -> None:
+    bench, executor = paddle_stage
+    path: Path = bench.script(PADDLE_SCRIPTS[name])
+    assert same_in_both(bench, executor, bench.task(sys.executable, path.name))[0]
+
+
+@pytest.mark.paddle
+def test_a_server_is_started_by_itself_when_a_step_loads_paddle(bench: Bench, local: LocalExecutor) -> None:
+    bench.script("import sys, time, paddle\ntime.sleep(float(sys.argv[1]))", "loads.py")
+    first = bench.task(sys.executable, "loads.py", "1000", warm=True, timeout=None)
+    ticket = local.start(first)
+    assert bench.eventually(lambda: local.wait(0.05) or local.warmth.server(first), within=120.0)
+    local.kill(ticket)
+    assert not local.wait(None)[0][1].warm
+    assert bench.run(local, bench.task(sys.executable, "loads.py", "0", warm=True)).warm
