@@ -1,0 +1,251 @@
+"""``tipc run`` as people call it: what it says, what it leaves, how it exits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import toy_repo
+from toy_repo import STEPS, events, journals, states, tipc_run
+
+from tipc.cli.main import main
+from tipc.run.store import load_run
+
+RESULTS = "test_tipc/output/toy/lite_train_lite_infer/results_python.log"
+
+
+@pytest.fixture
+def config(repo: Path) -> Path:
+    return toy_repo.make(repo)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TIPC_HOME", raising=False)
+    return tmp_path
+
+
+def run(*words: str | Path) -> int:
+    return main(["run", "--cold", "--no-checks", *map(str, words)])
+
+
+def test_a_whole_chain_passes(
+    here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "lite_train_lite_infer") == 0
+    (journal,) = journals(here)
+    assert states(journal) == dict.fromkeys(STEPS, "passed")
+    assert (repo / RESULTS).read_text().count("Run successfully") == len(STEPS)
+    shown = capsys.readouterr().out
+    assert "Run successfully with command - toy - python3 train.py" in shown
+    assert "\x1b" not in shown
+    assert load_run(None).environment["cpu"]["cores"] >= 1
+    assert load_run(None).ended
+
+
+def test_a_failure_exits_with_1_and_rerun_failed_mends_the_same_run(
+    here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "behave").write_text("fail")
+    assert run(config) == 1
+    (journal,) = journals(here)
+    assert states(journal) == {"train": "failed", **dict.fromkeys(STEPS[1:], "blocked")}
+    assert "(exit 3" in capsys.readouterr().out
+    assert run("--resume") == 1
+    (repo / "behave").unlink()
+    assert run("--rerun-failed") == 0
+    assert journals(here) == [journal]
+    assert states(journal) == dict.fromkeys(STEPS, "passed")
+    assert (repo / RESULTS).read_text().count("Run failed") == 1
+
+
+def test_resume_after_success_runs_nothing(
+    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config) == 0
+    (journal,) = journals(here)
+    before = [event["event"] for event in events(journal)]
+    assert run("--resume", journal.parent.name) == 0
+    assert [event["event"] for event in events(journal)] == [*before, "resume", "finish"]
+    assert capsys.readouterr().out.count("nothing has changed") == len(STEPS)
+
+
+def test_a_changed_config_is_planned_anew_by_resume(here: Path, config: Path) -> None:
+    assert run(config) == 0
+    config.write_text(config.read_text().replace("--batch-size:1|2|4", "--batch-size:1|8"))
+    assert run("--resume") == 0
+    names = {step.id.rpartition("/")[2] for step in load_run(None).plans[0].steps}
+    assert names == {"train", "eval", "export", "infer-cpu-bs1", "infer-cpu-bs8"}
+    assert load_run(None).ok
+
+
+def test_what_is_not_selected_is_said_and_not_certified(
+    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "--only", "train") == 0
+    assert "not certified: only 1 of 6 steps were selected" in capsys.readouterr().out
+    assert not load_run(None).ok
+    assert run(config, "--only", "train", "--strict") == 1
+    assert run(config, "-k", "export or bs2") == 0
+    assert run(config, "-k", "infer and not (bs1 or bs2)") == 0
+    assert states(journals(here)[-1]) == {"infer-cpu-bs4": "passed"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-k", "no_such_step"],
+        ["-k", "a and"],
+        ["--only", "training"],
+        ["nowhere.txt"],
+        ["--resume"],
+        ["--rerun-failed", "no-such-run"],
+        [],
+        ["--jobs", "0"],
+        ["--timeout", "-1"],
+        ["--retries", "x"],
+        ["--mode", "no_such_mode"],
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_leaves_nothing(
+    here: Path, config: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if words[:1] in (["-k"], ["--only"], ["--jobs"], ["--timeout"], ["--retries"], ["--mode"]):
+        words = [str(config), *words]
+    try:
+        code = run(*words)
+    except SystemExit as exit:
+        code = int(exit.code or 0)
+    assert code == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert journals(here) == []
+
+
+def test_a_dry_run_shows_commands_and_leaves_nothing(
+    here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "--dry-run", "--only", "train,export") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len([line for line in shown if "train.py" in line or "export.py" in line]) == 2
+    assert journals(here) == []
+    assert not (repo / "test_tipc/output").exists()
+
+
+def test_a_shown_command_can_be_pasted(
+    here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(config, "--dry-run", "--only", "train")
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert subprocess.run(["bash", "-c", line], cwd=here, check=False).returncode == 0
+    assert list(repo.rglob("latest.pdparams"))
+
+
+def test_a_retried_pass_is_flaky_and_a_failure_when_strict(here: Path, repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("flaky")
+    assert run(config, "--retries", "1", "--only", "train") == 0
+    assert states(journals(here)[-1]) == {"train": "flaky"}
+    (repo / "behave").write_text("flaky")
+    assert run(config, "--retries", "1", "--strict") == 1
+    assert states(journals(here)[-1])["infer-cpu-bs1"] == "passed"
+
+
+def test_a_timeout_is_a_failure(here: Path, repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("hang")
+    assert run(config, "--timeout", "1") == 1
+    assert states(journals(here)[-1])["train"] == "timeout"
+
+
+def test_several_configs_of_a_directory_are_one_run(here: Path, repo: Path, config: Path) -> None:
+    second = config.with_name("second_train_infer_python.txt")
+    second.write_text(config.read_text().replace("model_name:toy", "model_name:second"))
+    assert run(config.parent, "--jobs", "2") == 0
+    assert len(load_run(None).plans) == 2
+    assert load_run(None).ok
+
+
+def test_the_same_config_twice_is_run_once(here: Path, config: Path) -> None:
+    assert run(config, os.path.relpath(config), "--only", "train") == 0
+    assert len(load_run(None).plans) == 1
+
+
+def test_a_prepare_script_runs_first(here: Path, repo: Path, config: Path) -> None:
+    (repo / "test_tipc/prepare.sh").write_text('echo "$@" > prepared\n')
+    assert run(config) == 0
+    assert (repo / "prepared").read_text().endswith("toy/train_infer_python.txt lite_train_lite_infer\n")
+    assert next(iter(states(journals(here)[0]))) == "prepare"
+    (repo / "prepared").unlink()
+    assert run(config, "--no-prepare") == 0
+    assert not (repo / "prepared").exists()
+
+
+def test_a_declared_preparation_runs_through_the_command(here: Path, repo: Path, config: Path) -> None:
+    (repo / "test_tipc/prepare.py").write_text("if __name__ == '__main__':\n    open('prepared', 'w')\n")
+    assert run(config, "--only", "train") == 0
+    assert (repo / "prepared").exists()
+
+
+def test_tipc_prepare_prepares(
+    here: Path, repo: Path, config: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "test_tipc/prepare.sh").write_text("echo preparing $2; exit ${CODE:-0}\n")
+    assert main(["prepare", str(config), "lite_train_lite_infer"]) == 0
+    assert "preparing lite_train_lite_infer" in capfd.readouterr().out
+
+
+def test_tipc_prepare_through_a_script_that_calls_it_ends(here: Path, repo: Path, config: Path) -> None:
+    import sys
+
+    (repo / "test_tipc/prepare.sh").write_text(f'{sys.executable} -m tipc prepare "$1" "$2"\n')
+    assert main(["prepare", str(config)]) == 1
+    (repo / "test_tipc/prepare.py").write_text("ARCHIVES = []\n")
+    assert main(["prepare", str(config)]) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_everything_and_exits_with_130(
+    here: Path, repo: Path, config: Path, number: signal.Signals
+) -> None:
+    (repo / "behave").write_text("hang")
+    process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)
+    while not (pids := list(repo.glob("hangs/*"))):
+        time.sleep(0.02)
+        assert process.poll() is None
+    process.send_signal(number)
+    assert process.wait(30) == 130
+    assert not any(psutil.pid_exists(int(pid.name)) for pid in pids)
+    (journal,) = journals(here)
+    assert states(journal) == {"train": "interrupted"}
+    assert events(journal)[-1]["state"] == "interrupted"
+    (repo / "behave").unlink()
+    assert run("--resume") == 0
+
+
+def test_two_calls_cannot_go_on_with_one_run(here: Path, repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("hang")
+    process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)
+    while not list(repo.glob("hangs/*")):
+        time.sleep(0.02)
+    second = tipc_run(here, "--resume")
+    process.send_signal(signal.SIGINT)
+    process.wait(30)
+    assert second.returncode == 2
+    assert "another tipc is working on this run" in second.stderr
+
+
+def test_a_stream_that_is_not_utf8_is_no_problem(here: Path, config: Path) -> None:
+    done = tipc_run(here, config, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"})
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_interpreter_of_an_upstream_plan_is_replaced_when_it_runs(here: Path, config: Path) -> None:
+    config.write_text(config.read_text().replace("python:python3", "python:python3.499"))
+    assert run(config, "--as-upstream", "--only", "train") == 0
+    (journal,) = journals(here)
+    assert load_run(None).plans[0].steps[0].argv[0] == "python3.499"
+    assert states(journal) == {"train": "passed"}
