@@ -83,10 +83,10 @@ def algorithms(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in BLOCKS:
         body = text.partition(begin(name))[2].partition(end(name))[0]
-        for row in body.splitlines():
-            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
-            if len(cells) > 2 and not set(cells[0]) <= set(":- "):
-                found.setdefault(_unescaped(cells[1]), _unescaped(cells[0]))
+        rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.splitlines()]
+        rows = [cells for cells in rows if len(cells) > 2]
+        for cells in rows[2:]:  # below the names of the columns and the line under them
+            found.setdefault(_unescaped(cells[1]), _unescaped(cells[0]))
     return found
 
 

@@ -1,0 +1,224 @@
+"""The HTML page as text: complete, escaped, small, with no address of another host in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from fabric import Recipe, fabricate
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tipc.plan.model import Plan
+from tipc.report.charts import curve, thinned
+from tipc.report.page import page
+from tipc.report.view import RunView, view_of
+from tipc.run.record import Run
+
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>"\' onload="x\x00\x1b[31m\u202e'
+
+
+class Seen(HTMLParser):
+    """The elements and the text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def view(tmp_path: Path, recipe: Recipe | None = None) -> RunView:
+    return view_of(*fabricate(tmp_path, recipe))
+
+
+def html(tmp_path: Path, recipe: Recipe | None = None) -> str:
+    one = view(tmp_path, recipe)
+    return page([one], one.run.directory / "report.html")
+
+
+def test_the_page_has_everything_that_a_reader_looks_for(tmp_path: Path) -> None:
+    seen = Seen(html(tmp_path, Recipe(precisions=("fp32", "amp"))))
+    for text in (
+        "PASSED on cpu",
+        "Support matrix",
+        "cpu only",  # the matrix does not claim a GPU
+        "no GPU on this machine: nothing is shown about gpu:0",
+        "Latency by stage",
+        "max |Δ| 3.1e-06, top-1 16/16",
+        "Operator calls by type",
+        "conv2d",
+        "infer gpu use_trt=False precision=fp32 batch_size=1: no GPU here",
+        "python train.py --epochs=4",
+        "Imaginary Xeon",
+        "avg_ips: 14.2857 images/sec",  # the end of a log
+        "paddlepaddle 3.1.1",
+    ):
+        assert text in seen.text, text
+    assert sum(tag == "polyline" for tag, _ in seen.tags) == 2 * 4  # loss and speed of four cells
+    links = [
+        attrs["href"] for tag, attrs in seen.tags if tag == "a" and attrs.get("href", "").startswith("./")
+    ]
+    assert links
+    assert all((tmp_path / "runs" / links[0]).parent for _ in links)
+
+
+def test_links_to_logs_lead_to_the_logs(tmp_path: Path) -> None:
+    one = view(tmp_path)
+    target = tmp_path / "elsewhere" / "deep" / "report.html"
+    seen = Seen(page([one], target))
+    logs = [
+        attrs["href"] for tag, attrs in seen.tags if tag == "a" and str(attrs.get("href")).endswith(".log")
+    ]
+    assert logs
+    for link in logs:
+        assert Path(os.path.normpath(target.parent / str(link))).is_file()
+
+
+def test_a_failed_step_is_open_and_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    text = html(tmp_path, Recipe(states={"gpu0-null/train": "failed"}))
+    seen = Seen(text)
+    opened = [attrs for tag, attrs in seen.tags if tag == "details" and "open" in attrs]
+    assert {attrs["class"] for attrs in opened} == {"plan", "cell", "step"}
+    assert "FileNotFoundError: ./lite_data/train_list.txt" in seen.text
+    assert "bash test_tipc/prepare.sh" in seen.text
+
+
+def test_no_other_host_is_named_as_a_source(tmp_path: Path) -> None:
+    seen = Seen(html(tmp_path))
+    for tag, attrs in seen.tags:
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            value = attrs.get(name)
+            assert value is None or value.startswith(("#", "./", "data:")), (tag, value)
+    policy = [attrs.get("content") for tag, attrs in seen.tags if attrs.get("http-equiv")]
+    assert "default-src 'none'" in str(policy)
+
+
+def hostile(run: Run) -> Run:
+    """The same run with the worst names that a config can have."""
+    plans = []
+    results = {}
+    for plan in run.plans:
+        cells = tuple(
+            replace(cell, trainer=HOSTILE, runs_on=HOSTILE, not_certified=HOSTILE) for cell in plan.cells
+        )
+        steps = tuple(
+            replace(step, argv=(HOSTILE,), settings={"precision": HOSTILE, HOSTILE: HOSTILE}, device=HOSTILE)
+            for step in plan.steps
+        )
+        skips = tuple(replace(skip, what=HOSTILE, reason=HOSTILE) for skip in plan.skipped)
+        named: Plan = replace(
+            plan, model=HOSTILE, config=HOSTILE, cells=cells, steps=steps, skipped=skips, notes=(HOSTILE,)
+        )
+        plans.append(named)
+        for step in plan.steps:
+            results[named.key, step.id] = replace(run.results[plan.key, step.id], reason=HOSTILE)
+    return replace(run, plans=tuple(plans), results=results, environment={HOSTILE: HOSTILE}, argv=(HOSTILE,))
+
+
+def test_hostile_names_and_logs_stay_text(tmp_path: Path) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(logs={"": HOSTILE + "\n"}))
+    assert verdict is not None
+    findings = tuple(
+        replace(
+            one,
+            plan="",
+            cell="",
+            step="",
+            status="fail",
+            message=HOSTILE,
+            title=HOSTILE,
+            remedy=HOSTILE,
+            evidence={HOSTILE: HOSTILE, "table": {HOSTILE: {HOSTILE: HOSTILE}}},
+        )
+        for one in verdict.findings
+    )
+    text = page([view_of(hostile(run), replace(verdict, findings=findings))], run.directory / "report.html")
+    seen = Seen(text)
+    assert [tag for tag, _ in seen.tags].count("script") == 1
+    assert not [tag for tag, attrs in seen.tags if tag == "img"]
+    assert not [attrs for _, attrs in seen.tags if any(name.startswith("on") for name in attrs)]
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202e]", text)
+    assert "<script>alert(1)" in seen.text
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(st.characters(exclude_categories=()), min_size=1))
+def test_whatever_a_model_is_called_the_page_keeps_its_form(tmp_path: Path, name: str) -> None:
+    run, verdict = fabricate(tmp_path)
+    plans = tuple(replace(plan, model=name) for plan in run.plans)
+    text = page([view_of(replace(run, plans=plans), verdict)], run.directory / "report.html")
+    text.encode()
+    tags = [tag for tag, _ in Seen(text).tags]
+    assert tags == [tag for tag, _ in Seen(page([view_of(run, verdict)], run.directory / "report.html")).tags]
+
+
+def test_a_line_of_ten_megabytes_does_not_make_the_page_large(tmp_path: Path) -> None:
+    text = html(
+        tmp_path, Recipe(states={"gpu0-null/train": "failed"}, logs={"train": "x" * 10_000_000 + "\n"})
+    )
+    assert len(text) < 80_000
+
+
+def test_fifty_configs_are_a_few_hundred_kilobytes(tmp_path: Path) -> None:
+    text = html(tmp_path, Recipe(models=[f"model_{number}" for number in range(50)]))
+    assert len(text.encode()) < 700_000
+
+
+def test_several_runs_go_on_one_page_and_the_matrix_takes_the_newest(tmp_path: Path) -> None:
+    old = view(tmp_path, Recipe(name="old", states={"train": "failed"}))
+    new = view(tmp_path, Recipe(name="new", seed=1, started=1_800_000_000.0))
+    text = page([old, new], tmp_path / "both.html")
+    seen = Seen(text)
+    assert "run old" in seen.text
+    assert "run new" in seen.text
+    matrix = text.split('id="matrix"')[1].split("</section>")[0]
+    assert "failed" not in matrix
+
+
+def test_a_run_without_a_verdict_without_logs_and_without_an_environment_has_a_page(tmp_path: Path) -> None:
+    run, _ = fabricate(tmp_path, Recipe(states={"": "pending"}))
+    text = page([view_of(replace(run, environment={}, ended=None), None)], tmp_path / "x.html")
+    assert "NOTHING RUN" in text
+
+
+def test_pictures_stand_beside_their_inputs_and_broken_ones_do_no_harm(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    run, verdict = fabricate(tmp_path, Recipe(gpus=("0",)))
+    repo = Path(run.plans[0].repo)
+    for folder in ("images", "results"):
+        (repo / folder).mkdir(parents=True)
+        image.new("RGB", (900, 700), "teal").save(repo / folder / "demo.png")
+    (repo / "results" / "broken.png").write_bytes(b"\x89PNG no")
+    plan = run.plans[0]
+    steps = tuple(
+        replace(step, argv=(*step.argv, "--img-path=./images/demo.png", "--save-dir", "results"))
+        if step.kind == "infer"
+        else step
+        for step in plan.steps
+    )
+    changed = replace(run, plans=(replace(plan, steps=steps),))
+    text = page([view_of(changed, verdict)], tmp_path / "report.html")
+    pictures = [attrs for tag, attrs in Seen(text).tags if tag == "img"]
+    assert [str(attrs["alt"]) for attrs in pictures] == ["input demo.png", "prediction demo.png"]
+    assert all(len(str(attrs["src"])) < 20_000 for attrs in pictures)
+
+
+def test_a_curve_keeps_its_ends_and_no_more_points_than_a_screen_has() -> None:
+    points = thinned([float(number) for number in range(100_000)])
+    assert points[0] == (0, 0.0)
+    assert points[-1] == (99_999, 99_999.0)
+    assert len(points) == 120
+    assert curve("loss", "", []) == ""
+    assert "polyline" in curve("loss", "", [1.0])
+    assert "&lt;b&gt;" in curve("<b>", "", [1.0, 2.0])

@@ -1,0 +1,165 @@
+"""The JUnit file: valid against the schema that CI servers use, complete, and nothing left out in silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fabric import Recipe, fabricate
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from tipc.certify.verdict import NOT_CERTIFIED, Verdict
+from tipc.report.junit import junit
+from tipc.report.view import view_of
+from tipc.run.record import Run
+
+# The constraints of the xunit2 form (Jenkins' junit-10), in RELAX NG: the elements, where they may stand, and
+# the attributes that they must and may have.
+SCHEMA = """
+<grammar xmlns="http://relaxng.org/ns/structure/1.0" datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">
+  <start><element name="testsuites">
+    <ref name="totals"/><zeroOrMore><ref name="suite"/></zeroOrMore>
+  </element></start>
+  <define name="seconds"><data type="string"><param name="pattern">[0-9,]*(\\.[0-9]*)?</param></data></define>
+  <define name="totals">
+    <optional><attribute name="name"/></optional>
+    <optional><attribute name="time"><ref name="seconds"/></attribute></optional>
+    <optional><attribute name="tests"/></optional>
+    <optional><attribute name="failures"/></optional>
+    <optional><attribute name="errors"/></optional>
+  </define>
+  <define name="suite"><element name="testsuite">
+    <attribute name="name"/><attribute name="tests"/><attribute name="failures"/><attribute name="errors"/>
+    <optional><attribute name="time"><ref name="seconds"/></attribute></optional>
+    <optional><attribute name="skipped"/></optional>
+    <optional><attribute name="timestamp"/></optional>
+    <optional><attribute name="hostname"/></optional>
+    <zeroOrMore><choice>
+      <element name="properties"><zeroOrMore><element name="property">
+        <attribute name="name"/><attribute name="value"/></element></zeroOrMore></element>
+      <ref name="case"/>
+      <element name="system-out"><text/></element>
+    </choice></zeroOrMore>
+  </element></define>
+  <define name="case"><element name="testcase">
+    <attribute name="name"/>
+    <optional><attribute name="time"/></optional>
+    <optional><attribute name="classname"/></optional>
+    <zeroOrMore><choice>
+      <element name="skipped"><ref name="told"/></element>
+      <element name="error"><ref name="told"/></element>
+      <element name="failure"><ref name="told"/></element>
+      <element name="rerunFailure"><ref name="again"/></element>
+      <element name="flakyFailure"><ref name="again"/></element>
+      <element name="system-out"><text/></element>
+      <element name="system-err"><text/></element>
+    </choice></zeroOrMore>
+  </element></define>
+  <define name="told">
+    <optional><attribute name="type"/></optional><optional><attribute name="message"/></optional><text/>
+  </define>
+  <define name="again">
+    <attribute name="type"/><optional><attribute name="message"/></optional><text/>
+  </define>
+</grammar>
+"""
+
+
+@pytest.fixture(scope="module")
+def schema() -> etree.RelaxNG:
+    return etree.RelaxNG(etree.fromstring(SCHEMA))
+
+
+def parsed(run: Run, verdict: Verdict | None, schema: etree.RelaxNG) -> etree._Element:
+    root = etree.fromstring(junit([view_of(run, verdict)]))
+    schema.assertValid(root)
+    return root
+
+
+def test_every_step_is_a_case_and_every_config_a_suite(tmp_path: Path, schema: etree.RelaxNG) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(models=("a", "b")))
+    root = parsed(run, verdict, schema)
+    assert [suite.get("name") for suite in root] == [plan.key for plan in run.plans]
+    for suite, plan in zip(root, run.plans, strict=True):
+        names = [case.get("name").split(" (")[0] for case in suite.iter("testcase")]
+        assert {step.id for step in plan.steps} <= set(names)
+        assert int(suite.get("tests")) == len(names)
+    assert root.get("failures") == "0"
+    assert int(root.get("tests")) == sum(int(suite.get("tests")) for suite in root)
+
+
+def test_failed_blocked_skipped_and_uncertified_are_told_apart(tmp_path: Path, schema: etree.RelaxNG) -> None:
+    root = parsed(*fabricate(tmp_path, Recipe(states={"gpu0-null/train": "failed"})), schema)
+    (failure,) = root.xpath(
+        "//testcase[contains(@name, 'gpu0-null/train')][not(contains(@classname, 'checks'))]/failure"
+    )
+    assert failure.get("type") == "failed"
+    assert "FileNotFoundError" in failure.text
+    reasons = [skip.get("message") for skip in root.iter("skipped")]
+    assert any(reason.startswith("blocked: needs") for reason in reasons)
+    assert "no GPU here" in reasons
+    assert any("nothing is shown about gpu:0,1" in reason for reason in reasons)
+
+
+def test_a_failed_check_fails_the_file_even_if_every_command_passed(
+    tmp_path: Path, schema: etree.RelaxNG
+) -> None:
+    run, verdict = fabricate(tmp_path)
+    assert verdict is not None
+    bad = tuple(replace(one, status="fail") if one.check == "TP301" else one for one in verdict.findings)
+    root = parsed(run, replace(verdict, findings=bad), schema)
+    assert root.get("failures") == "2"
+
+
+def test_what_is_not_certified_is_skipped_and_with_strict_a_failure(
+    tmp_path: Path, schema: etree.RelaxNG
+) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(precisions=("amp",)))
+    assert verdict is not None
+    assert verdict.count(NOT_CERTIFIED) == 2
+    assert parsed(run, verdict, schema).get("failures") == "0"
+    assert parsed(run, replace(verdict, strict=True), schema).get("failures") == "2"
+
+
+def test_retries_are_kept(tmp_path: Path, schema: etree.RelaxNG) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(states={"eval": "flaky"}))
+    root = parsed(run, verdict, schema)
+    assert len(root.findall(".//flakyFailure")) == 2
+    assert root.get("failures") == "0"
+    failed = {
+        key: replace(one, state="failed", attempts=3) if one.state == "flaky" else one
+        for key, one in run.results.items()
+    }
+    root = parsed(replace(run, results=failed), verdict, schema)
+    assert len(root.findall(".//rerunFailure")) == 4
+
+
+def test_a_run_that_was_broken_off_has_errors(tmp_path: Path, schema: etree.RelaxNG) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(states={"infer": "pending"}))
+    assert parsed(run, verdict, schema).get("errors") == "0"
+    assert parsed(replace(run, ended=None), verdict, schema).get("errors") == "4"
+
+
+def test_a_log_is_cut_and_its_control_characters_are_made_legal(
+    tmp_path: Path, schema: etree.RelaxNG
+) -> None:
+    text = "y" * 10_000_000 + "\n" + "]]> <&> \x00\x1b[31m\x0b\ufffe\n" * 500
+    run, verdict = fabricate(tmp_path, Recipe(logs={"train": text}))
+    data = junit([view_of(run, verdict)])
+    assert len(data) < 200_000
+    assert "]]> <&> " in "".join(etree.fromstring(data).itertext())
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(exclude_categories=())))
+def test_whatever_stands_in_names_and_messages_the_file_is_valid(
+    tmp_path: Path, schema: etree.RelaxNG, text: str
+) -> None:
+    run, verdict = fabricate(tmp_path)
+    assert verdict is not None
+    plans = tuple(replace(plan, model=text) for plan in run.plans)
+    findings = tuple(replace(one, message=text, title=text, status="fail") for one in verdict.findings)
+    parsed(replace(run, plans=plans), replace(verdict, findings=findings), schema)
