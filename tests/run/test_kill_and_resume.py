@@ -1,0 +1,116 @@
+"""``tipc`` killed with -9 at any moment: nothing is lost, nothing is done twice, nobody is left."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+import toy_repo
+from toy_repo import STEPS, events, journals, states, tipc_run
+
+from tipc.run.store import load_run
+
+KILLS = 50
+
+
+def processes_in(directory: Path) -> list[psutil.Process]:
+    """Every process that works in this directory or was started with it in its command line."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if str(directory) in " ".join([process.cwd(), *process.cmdline()]):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def none_left(directory: Path) -> bool:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if not processes_in(directory):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def once_finished_never_again(journal: Path) -> None:
+    """After a step has passed, it is not started again and its end is not written again."""
+    passed = set()
+    for event in events(journal):
+        if event["event"] in ("start", "end"):
+            assert event["step"] not in passed, f"{event['step']} again in {journal}"
+        if event["event"] == "end" and event["state"] == "passed":
+            passed.add(event["step"])
+
+
+@pytest.mark.slow
+def test_killed_at_fifty_moments_and_resumed(tmp_path: Path) -> None:
+    chance = random.Random(20)
+    kills = 0
+    hit = Counter[str]()
+    for number in range(1000):
+        if kills >= KILLS:
+            break
+        place = tmp_path / f"place{number}"
+        config = toy_repo.make(place / "repo")
+        (place / "repo/behave").write_text("0.1")
+        words: list[str | Path] = [config]
+        while True:
+            process = subprocess.Popen(
+                toy_repo.command(*words), cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            try:
+                process.wait(chance.uniform(0.1, 1.4) if kills < KILLS else 60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+            assert none_left(place / "repo"), f"after kill {kills}"
+            if journals(place) and events(journals(place)[0]):
+                words = ["--resume"]
+                hit[events(journals(place)[0])[-1]["event"]] += 1
+            if process.returncode >= 0:
+                break
+        assert process.returncode == 0
+        (journal,) = journals(place)
+        once_finished_never_again(journal)
+        assert states(journal) == dict.fromkeys(STEPS, "passed")
+        assert load_run(journal.parent).ok
+        log = place / "repo/test_tipc/output/toy/lite_train_lite_infer/results_python.log"
+        assert max(Counter(log.read_text().splitlines()).values()) == 1
+    assert kills >= KILLS
+    assert {"start", "end"} <= set(hit), hit  # it was hit while steps ran and between them
+
+
+def test_killed_while_a_step_runs_and_resumed(tmp_path: Path) -> None:
+    config = toy_repo.make(tmp_path / "repo")
+    (tmp_path / "repo/behave").write_text("hang")
+    process = subprocess.Popen(toy_repo.command(config), cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while not list(tmp_path.glob("repo/hangs/*")):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert none_left(tmp_path / "repo")
+    (journal,) = journals(tmp_path)
+    broken = load_run(journal.parent)
+    assert broken.ended is None
+    assert {result.state for result in broken.results.values()} == {"interrupted", "pending"}
+    with open(journal, "ab") as file:
+        file.write(b'{"event":"end","plan":"torn')
+    (tmp_path / "repo/behave").unlink()
+    done = tipc_run(tmp_path, "--resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert states(journal) == dict.fromkeys(STEPS, "passed")
+
+
+def test_a_run_that_was_killed_before_its_first_line_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / ".tipc/runs/20260101-000000-toy").mkdir(parents=True)
+    done = tipc_run(tmp_path, "--resume")
+    assert done.returncode == 2
+    assert "there is no run" in done.stderr
