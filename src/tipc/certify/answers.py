@@ -75,6 +75,7 @@ class Comparison(BaseModel):
     batch: int
     max_abs: float = 0.0
     max_rel: float = 0.0
+    batch_max_abs: float = 0.0  # against the same engine's largest batch
     argmax_equal: int = 0
     argmax_total: int = 0
     finite: bool = True

@@ -66,15 +66,15 @@ def read_source(script: Path, argv: tuple[str, ...]) -> tuple[tuple[str, ...], s
                 name = called(node)
                 if name in CALLS:
                     calls.append(f"{name} ({place})")
-                elif name == "add_argument":
-                    for word in strings(node):
-                        declared.setdefault(word.lstrip("-").replace("-", "_"), place)
                 elif name in ("vars", "asdict"):
                     whole = True
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                 read.add(node.attr)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                read.add(node.value)  # getattr(args, "amp_level"), cfg["amp_level"]
+                if node.value.startswith("--"):
+                    declared.setdefault(node.value.lstrip("-").replace("-", "_"), place)
+                else:
+                    read.add(node.value)  # getattr(args, "amp_level"), cfg["amp_level"]
     for option in options:
         if option in declared and option not in read and not whole:
             return tuple(calls), f"--{option} is declared at {declared[option]}, and no code uses its value"
@@ -117,7 +117,3 @@ def called(node: ast.Call) -> str:
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
-def strings(node: ast.Call) -> list[str]:
-    return [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]

@@ -63,8 +63,8 @@ def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
     for finding in findings:
         box = "x" if finding.status == PASS else " "
         lines.append(f"- [{box}] **{finding.check}** {escape(finding.title)}: {escape(finding.message)}")
-        for item in finding.evidence.get("items", ()):
-            lines.append(f"  - {'✔' if item['ok'] else '✘'} {escape(entry_text(item))}")
+        items = finding.evidence.get("items", ())
+        lines += [f"  - {'✔' if item['ok'] else '✘'} {escape(entry_text(item))}" for item in items]
         if finding.status != PASS and finding.remedy:
             lines.append(f"  - try: {escape(finding.remedy)}")
     return "\n".join([*lines, ""])

@@ -15,6 +15,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 
 SERIES_LIMIT = 500
+NEAR = 0.06  # of a metric between 0 and 1: one image of a lite split
 SERIES_KEYS = (
     "line",
     "epoch",
@@ -313,3 +314,40 @@ def trained_to_the_end(scene: StepScene) -> Iterator[Outcome]:
         return
     if rows:
         yield unchecked("neither the command nor the log tells epochs or iterations", required=False)
+
+
+@check(
+    "TL108",
+    "The evaluation finds what training left",
+    scope="eval",
+    reads="the training log's own evaluations, and the evaluation's log",
+    remedy="save the weights after the last step, load them in the evaluation, and use the same data and "
+    "transforms",
+)
+def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
+    """Training evaluates its network as it goes; the evaluation step reads the weights that it left. If it
+    finds nothing near any of training's own results, other weights were saved, or they are not loaded."""
+    rows = evaluation_series(scene.step_log)
+    trainings = scene.steps("train", scene.cell.id)
+    if not rows or not trainings:
+        return
+    own = {name.lower(): value for name, value in rows[-1]["metrics"].items()}
+    told: dict[str, list[float]] = {}
+    for row in evaluation_series(scene.log(trainings[0])):
+        for name, value in row["metrics"].items():
+            told.setdefault(name.lower(), []).append(value)
+    common = [name for name in own if name in told and math.isfinite(own[name])]
+    if not common:
+        return  # training did not evaluate, or it calls its metric by another name
+    name = common[0]
+    nearest = min(told[name], key=lambda value: abs(value - own[name]))
+    evidence = {"metric": name, "evaluation": own[name], "training": told[name][-20:]}
+    if abs(nearest - own[name]) > NEAR * max(1.0, abs(nearest)):
+        yield failed(
+            f"{name} is {own[name]:g}, but training's own evaluations found {told[name][-1]:g} at the "
+            "end, and never "
+            f"anything nearer than {nearest:g}",
+            evidence=evidence,
+        )
+    else:
+        yield passed(f"{name} {own[name]:g}, as training found", evidence=evidence)

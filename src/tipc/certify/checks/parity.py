@@ -174,7 +174,7 @@ def batches(scene: StepScene) -> Iterator[Outcome]:
     answer, _ = asked(scene)
     if answer is None:
         return
-    limit, share = tolerance(scene, answer)
+    limit, _ = tolerance(scene, answer)
     by_batch = {row.batch: row for row in answer.table if row.engine == "native"}
     if len(by_batch) < 2:
         yield unchecked(
@@ -182,13 +182,18 @@ def batches(scene: StepScene) -> Iterator[Outcome]:
             evidence=evidence_of(answer, limit),
         )
         return
-    wrong = {size: text for size, row in by_batch.items() if (text := disagrees(row, limit, share))}
-    if wrong and len(wrong) < len(by_batch):
-        size = next(iter(wrong))
+    evidence = evidence_of(answer, limit)
+    broken = [row for row in by_batch.values() if row.error]
+    other = [row for row in by_batch.values() if row.batch_max_abs > limit]
+    if broken and len(broken) < len(by_batch):
+        yield failed(f"it refuses batch {broken[0].batch}: {broken[0].error}", evidence=evidence)
+    elif other:
         yield failed(
-            f"the predictions depend on the batch size: {wrong[size]}", evidence=evidence_of(answer, limit)
+            f"the predictions depend on the batch size: at batch {other[0].batch} they differ by "
+            f"{other[0].batch_max_abs:.2g} from those at {max(by_batch)}",
+            evidence=evidence,
         )
-    elif not wrong:
+    elif not broken:
         yield passed(f"same at {', '.join(map(str, sorted(by_batch)))}", evidence=evidence_of(answer, limit))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tipc.certify.answers import Layer, ModelAnswer, WeightsAnswer
-from tipc.certify.logs import autolog_block
+from tipc.certify.logs import autolog_block, lines
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.certify.sources import mentions
 
 SHARE = 0.5  # a first or last layer may well be left in fp32; most may not
+QUANTISED = re.compile(r"---\s+quantized (\d{1,6}) \w+ ops")
 MOVED = 1e-6  # relative: less is rounding
 
 
@@ -186,11 +188,18 @@ def int8_ran(scene: StepScene) -> Iterator[Outcome]:
     block = autolog_block(scene.step_log) or {}
     told = str(block.get("model", {}).get("precision", ""))
     quantised = sum(layer.quantised for layer in model.layers) if model else 0
-    evidence = {"quantised_layers": quantised if model else None, "reported_precision": told}
+    engine = engine_count(scene)
+    evidence = {
+        "quantised_layers": quantised if model else None,
+        "reported_precision": told,
+        "engine_operators": engine,
+    }
     if model and not quantised:
         yield failed(
             "int8 was asked for, but the model has no quantised layer: it ran in fp32", evidence=evidence
         )
+    elif engine == 0:
+        yield failed("int8 was asked for, but oneDNN says that it quantised no operator", evidence=evidence)
     elif told and "int8" not in told.lower():
         yield failed(f"int8 was asked for, but the benchmark log says precision {told}", evidence=evidence)
     elif (
@@ -204,6 +213,11 @@ def int8_ran(scene: StepScene) -> Iterator[Outcome]:
             "the log does not tell in which precision it ran (no benchmark block)", evidence=evidence
         )
     else:
-        yield passed(
-            f"{quantised} quantised layers, the log says {told}, the script has {place}", evidence=evidence
-        )
+        ran = f"oneDNN quantised {engine} operators" if engine else f"the script has {place}"
+        yield passed(f"{quantised} quantised layers, the log says {told}, {ran}", evidence=evidence)
+
+
+def engine_count(scene: StepScene) -> int | None:
+    """How many operators oneDNN's int8 pass says that it quantised; None if it does not say."""
+    counts = [int(match[1]) for _, text in lines(scene.step_log) if (match := QUANTISED.search(text))]
+    return sum(counts) if counts else None

@@ -87,7 +87,8 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
             row, output = _row(run, engine, size, batch, wanted)
             table.append(row)
             if output is not None:
-                outputs.setdefault(engine, output)
+                largest = outputs.setdefault(engine, output)  # the largest batch comes first
+                row["batch_max_abs"] = _largest(largest[: len(output)], output)
     reply["table"] = table
     reply["metrics"] = _metrics(protocol, request, outputs, paths)
     return reply
@@ -150,7 +151,7 @@ def _row(
     row["max_abs"] = _largest(expected, got)
     row["max_rel"] = row["max_abs"] / max(_largest(expected, np.zeros_like(expected)), 1e-12)
     row["argmax_equal"], row["argmax_total"] = _agreement(expected, got)
-    return row, got if count == len(batch) else None
+    return row, got
 
 
 def _agreement(expected: Array, got: Array) -> tuple[int, int]:
@@ -201,6 +202,8 @@ def _metrics(
         return {}
     found = {}
     for engine, output in outputs.items():
+        if len(output) != len(paths):
+            continue  # the model refused the whole batch: the table says so
         name, value = protocol.metric(request, output, paths)
         found[engine] = {"name": str(name), "value": float(value)}
     return found

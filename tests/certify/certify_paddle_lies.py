@@ -1,0 +1,198 @@
+"""Lies that only paddle can show: edits of the honest repository of ``certify_paddle_repo``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TRAIN, EXPORT, INFER = "train.py", "tools/export_model.py", "deploy/inference_python/infer.py"
+EPOCHS = 6
+ALL, EXPORTED, INFERRED, NOTHING = (), ("export", "infer"), ("infer",), ("none",)
+
+
+@dataclass(frozen=True)
+class PaddleLie:
+    """One edit, the steps that it changes, and who must find it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    check: str
+    cause: str
+    rerun: tuple[str, ...] = EXPORTED
+    precision: str = "fp32"
+    infer_precision: str = "fp32"
+
+
+SAVE = 'paddle.save(model.state_dict(), args.output_dir + "/latest.pdparams")'
+LIES = [
+    PaddleLie(
+        "export of random weights",
+        EXPORT,
+        "model.set_state_dict(state)",
+        "paddle.seed(9)\nmodel = net.Net()",
+        "TX704",
+        "random or other weights",
+    ),
+    PaddleLie(
+        "export with other outputs",
+        EXPORT,
+        "model.eval()",
+        "class Other(paddle.nn.Layer):\n    def __init__(self, inner):\n        super().__init__()\n"
+        "        self.inner = inner\n    def forward(self, x):\n        return -self.inner(x)\n"
+        "model = Other(model)\nmodel.eval()",
+        "TP301",
+        "other predictions than the trained model's",
+    ),
+    PaddleLie(
+        "export that normalises by the batch",
+        EXPORT,
+        "model.eval()",
+        "class ByBatch(paddle.nn.Layer):\n    def __init__(self, inner):\n        super().__init__()\n"
+        "        self.inner = inner\n    def forward(self, x):\n        y = self.inner(x)\n"
+        "        return y - y.mean(axis=0, keepdim=True)\nmodel = ByBatch(model)\nmodel.eval()",
+        "TP303",
+        "the predictions depend on the batch size",
+    ),
+    PaddleLie(
+        "export with a fixed batch",
+        EXPORT,
+        "[None, 3, 16, 16]",
+        "[1, 3, 16, 16]",
+        "TX702",
+        "a fixed batch of 1",
+        rerun=("export",),
+    ),
+    PaddleLie(
+        "half a parameter file",
+        EXPORT,
+        'args.save_inference_dir + "/inference")',
+        'args.save_inference_dir + "/inference")\n'
+        "open(args.save_inference_dir + '/inference.pdiparams', 'r+b').truncate(900)",
+        "TX702",
+        "does not load",
+        rerun=("export",),
+    ),
+    PaddleLie(
+        "deployment with the channels in the other order",
+        INFER,
+        "return data.load(paths)",
+        "return data.load(paths)[:, ::-1]",
+        "TP304",
+        "RGB and BGR",
+        rerun=NOTHING,
+    ),
+    PaddleLie(
+        "deployment without the normalisation",
+        INFER,
+        "return data.load(paths)",
+        "return data.load(paths) * data.STD + data.MEAN",
+        "TP304",
+        "another mean or scale",
+        rerun=NOTHING,
+    ),
+    PaddleLie(
+        "deployment with another size",
+        INFER,
+        "return data.load(paths)",
+        "return data.load(paths)[:, :, :12, :12]",
+        "TP304",
+        "the preprocessing differs",
+        rerun=NOTHING,
+    ),
+    PaddleLie(
+        "weights with NaN in them",
+        TRAIN,
+        SAVE,
+        "model.head.bias.set_value(paddle.full([3], float('nan')))\n    " + SAVE,
+        "TX703",
+        "head.bias",
+        rerun=("train",),
+    ),
+    PaddleLie(
+        "half a weights file",
+        TRAIN,
+        SAVE,
+        SAVE + "\n    open(args.output_dir + '/latest.pdparams', 'r+b').truncate(500)",
+        "TX703",
+        "cannot be read",
+        rerun=("train",),
+    ),
+    PaddleLie(
+        "weights saved before the training",
+        TRAIN,
+        SAVE,
+        "paddle.seed(77)\n    other = net.Net()\n    other.head.bias.set_value(paddle.to_tensor([-9.0, "
+        "-9.0, 9.0]))\n"
+        "    paddle.save(other.state_dict(), args.output_dir + '/latest.pdparams')",
+        "TL108",
+        "training's own evaluations found",
+        rerun=("train", "eval"),
+    ),
+    PaddleLie(
+        "AMP option that nothing reads",
+        TRAIN,
+        'args.amp_level != "O0"',
+        "False",
+        "TA202",
+        "--amp_level is declared at train.py:15, and no code uses its value",
+        rerun=("train",),
+        precision="amp",
+    ),
+    PaddleLie(
+        "pact_train that quantises nothing",
+        TRAIN,
+        "net.build(args.pact_quant)",
+        "net.build(False)",
+        "TQ401",
+        "none of its 3 convolutions and linear layers",
+        rerun=ALL,
+        precision="pact",
+    ),
+    PaddleLie(
+        "clipping values that nobody trains",
+        TRAIN,
+        "parameters=model.parameters())",
+        "parameters=[p for n, p in model.named_parameters() if not n.endswith('alpha')])",
+        "TQ403",
+        "3 of 3 clipping values never moved",
+        rerun=("train",),
+        precision="pact",
+    ),
+    PaddleLie(
+        "export that drops the quantisers",
+        EXPORT,
+        "model = convert(model)",
+        "plain = net.Net()\nplain.set_state_dict({k.replace('inner.', ''): v for k, v in "
+        "state.items()})\nmodel = plain",
+        "TQ401",
+        "none of its 3",
+        precision="pact",
+    ),
+    PaddleLie(
+        "quantised weights that were never rounded",
+        EXPORT,
+        'dtype="int8"',
+        'dtype="float32"',
+        "TQ402",
+        "not on their grid",
+        precision="pact",
+        rerun=("export",),
+    ),
+    PaddleLie(
+        "int8 asked of a model with nothing quantised",
+        INFER,
+        "import argparse",
+        "import argparse",
+        "TQ404",
+        "no quantised layer",
+        rerun=INFERRED,
+        infer_precision="int8",
+    ),
+]
+MORE_EDITS = {
+    "quantised weights that were never rounded": [
+        (EXPORT, "np.round(weight / scale.reshape(shape) * 127)", "weight / scale.reshape(shape) * 127"),
+        (EXPORT, 'grid.astype("int8")', 'grid.astype("float32")'),
+    ]
+}
