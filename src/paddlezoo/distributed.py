@@ -58,10 +58,11 @@ def average_buffers(model: Any) -> None:
         return
     import paddle
 
-    for buffer in model.buffers():
-        if buffer.dtype == paddle.float32:
-            paddle.distributed.all_reduce(buffer)
-            buffer.set_value(buffer / world_size())
+    # paddle keeps the statistics as parameters that are not trained, not as buffers.
+    for tensor in model.state_dict().values():
+        if tensor.stop_gradient and tensor.dtype == paddle.float32:
+            paddle.distributed.all_reduce(tensor)
+            tensor.set_value(tensor / world_size())
 
 
 def wait_for_all() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +85,25 @@ def _create(config: Any, prefix: Path) -> Any:
     from paddle import inference
 
     try:
-        return inference.create_predictor(config)
+        with _quiet():
+            return inference.create_predictor(config)
     except (RuntimeError, ValueError) as error:  # paddle's enforce errors: a damaged or foreign file
         last = str(error).strip().splitlines()[-1].strip()
         raise ZooError(f"{prefix}.pdmodel: Paddle Inference cannot load it: {last}") from None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Throw away what paddle's int8 passes print on stderr: thirty lines that no setting stops."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _config(prefix: Path, engine: str, precision: str, threads: int, device: str, batch_size: int) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import paddle
+import yaml
 
 from paddlezoo import checkpoint
 from paddlezoo.cls.transforms import Transform
@@ -19,6 +19,7 @@ MODELS = {
     "mobilenet_v3_small": paddle.vision.models.mobilenet_v3_small,
     "mobilenet_v3_large": paddle.vision.models.mobilenet_v3_large,
 }
+CARD = ".yml"
 HEAD = "classifier.3.weight"  # its second dimension is the number of classes
 BATCH_NORM_MOMENTUM = (
     0.9  # paddle's 0.99 for these networks needs hundreds of steps before evaluation means anything
@@ -27,7 +28,7 @@ BATCH_NORM_MOMENTUM = (
 
 @dataclass(frozen=True)
 class Card:
-    """What a checkpoint needs besides weights to be used: written as ``<name>.json`` beside
+    """What a checkpoint needs besides weights to be used: written as ``<name>.yml`` beside
     ``<name>.pdparams``.
     """
 
@@ -40,20 +41,22 @@ class Card:
 
     def write(self, weights: Path) -> None:
         """Write it beside its weights."""
-        content = asdict(self) | {"transform": self.transform.to_dict()}
-        checkpoint.write_text(weights.with_suffix(".json"), json.dumps(content, indent=1, ensure_ascii=False))
+        content = asdict(self) | {"transform": self.transform.to_dict(), "classes": list(self.classes)}
+        checkpoint.write_text(
+            weights.with_suffix(CARD), yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        )
 
     @staticmethod
     def read(weights: Path) -> Card | None:
         """The card of some weights; None if they have none, such as weights of another origin."""
-        path = weights.with_suffix(".json")
+        path = weights.with_suffix(CARD)
         if not path.is_file():
             return None
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
             transform = Transform.from_dict(content.pop("transform"))
             return Card(**(content | {"transform": transform, "classes": tuple(content["classes"])}))
-        except (ValueError, KeyError, TypeError) as error:
+        except (yaml.YAMLError, ValueError, KeyError, TypeError) as error:
             raise ZooError(f"{path}: damaged: {error}") from None
 
 

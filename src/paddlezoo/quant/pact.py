@@ -168,14 +168,14 @@ def calibrate(model: Any, batches: Iterable[Any]) -> int:
     for each in quanters:
         each.seen = 0.0
     training = model.training
-    buffers = [(buffer, buffer.numpy()) for buffer in model.buffers()]
+    statistics = [(tensor, tensor.numpy()) for tensor in model.state_dict().values() if tensor.stop_gradient]
     model.train()  # batch norm as in training: a new network's own statistics mean nothing yet
     with paddle.no_grad():
         for batch in batches:
             model(batch)
     (model.train if training else model.eval)()
-    for buffer, value in buffers:
-        buffer.set_value(value)
+    for tensor, value in statistics:
+        tensor.set_value(value)
     count = 0
     for each in quanters:
         if each.seen:
