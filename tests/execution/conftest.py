@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from execution_bench import Bench
+from execution_bench import Bench, warmed
 
 from tipc.run.local import LocalExecutor
 
@@ -26,3 +26,14 @@ def local() -> Iterator[LocalExecutor]:
     executor = LocalExecutor(grace=0.5)
     yield executor
     executor.close()
+
+
+@pytest.fixture(scope="session")
+def paddle_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, LocalExecutor]]:
+    """A directory for scripts that use paddle, and an executor that has a warm server for them."""
+    pytest.importorskip("paddle")
+    bench = Bench(tmp_path_factory.mktemp("paddle"))
+    executor = warmed(bench)
+    yield bench, executor
+    executor.close()
+    assert not bench.alive()

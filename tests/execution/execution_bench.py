@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from tipc.run.executor import Executor, Outcome, Task
+from tipc.run.local import LocalExecutor
 
 TOKEN = "TIPC_TEST_TOKEN"
 
@@ -69,3 +70,15 @@ class Bench:
                 return True
             time.sleep(0.02)
         return False
+
+
+def warmed(bench: Bench) -> LocalExecutor:
+    """An executor whose warm server is ready for the scripts of a bench."""
+    executor = LocalExecutor(grace=0.5)
+    task = bench.task(sys.executable, str(bench.script("", "warm_up.py")), warm=True)
+    executor.warm_up(task)
+    waiting = executor.start(bench.task("sleep", "1000", timeout=None, name="waiting"))
+    assert bench.eventually(lambda: executor.wait(0.05) or executor.warmth.server(task), within=120.0)
+    executor.kill(waiting)
+    executor.wait(None)
+    return executor

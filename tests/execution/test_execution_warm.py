@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from execution_bench import Bench
+from execution_bench import Bench, warmed
 from warm_scripts import PADDLE_SCRIPTS, SCRIPTS
 
 from tipc.run.executor import Task
@@ -47,20 +47,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     assert not bench.alive()
 
 
-def warmed(bench: Bench) -> LocalExecutor:
-    """An executor whose warm server is ready for the scripts of a bench."""
-    executor = LocalExecutor(grace=0.5)
-    task = bench.task(sys.executable, str(bench.script("", "warm_up.py")), warm=True)
-    executor.warm_up(task)
-    waiting = executor.start(bench.task("sleep", "1000", timeout=None, name="waiting"))
-    assert bench.eventually(lambda: executor.wait(0.05) or executor.warmth.server(task)), (
-        executor.warmth.problems
-    )
-    executor.kill(waiting)
-    executor.wait(None)
-    return executor
-
-
 @pytest.fixture(scope="module")
 def warm(stage: Bench) -> Iterator[LocalExecutor]:
     executor = warmed(stage)
@@ -69,7 +55,7 @@ def warm(stage: Bench) -> Iterator[LocalExecutor]:
 
 
 def same_in_both(bench: Bench, executor: LocalExecutor, task: Task) -> tuple[bool, str]:
-    """Run a task cold and warm; assert that nothing can be told apart. Whether the second ran warm; its log."""
+    """Run a task cold and warm and see no difference. Whether the second ran warm, and its log."""
     seen = []
     for warm in (False, True):
         log = bench.directory / "logs" / "compared.log"
@@ -158,8 +144,8 @@ def test_another_environment_is_not_served_by_this_server(stage: Bench, warm: Lo
 
 
 def test_a_warm_tree_ends_like_any_other(stage: Bench, warm: LocalExecutor) -> None:
-    daemon = "import os, time\nfor _ in range(2):\n    if os.fork():\n        os._exit(4)\n    os.setsid()\ntime.sleep(1000)"
-    stage.script(daemon, "daemon.py")
+    twice = "for _ in range(2):\n    if os.fork():\n        os._exit(4)\n    os.setsid()\n"
+    stage.script(f"import os, time\n{twice}time.sleep(1000)", "daemon.py")
     outcome = stage.run(warm, stage.task(sys.executable, "daemon.py", warm=True))
     assert (outcome.warm, outcome.exit_code, outcome.left) == (True, 4, 1)
     stage.script("import time\ntime.sleep(1000)", "hang.py")
@@ -194,16 +180,6 @@ def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, loc
 def test_nothing_is_started_for_scripts_that_do_not_use_paddle(bench: Bench, local: LocalExecutor) -> None:
     assert not bench.run(local, bench.python("import time\ntime.sleep(0.5)", warm=True)).warm
     assert local.warmth.servers == []
-
-
-@pytest.fixture(scope="module")
-def paddle_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, LocalExecutor]]:
-    pytest.importorskip("paddle")
-    bench = Bench(tmp_path_factory.mktemp("paddle"))
-    executor = warmed(bench)
-    yield bench, executor
-    executor.close()
-    assert not bench.alive()
 
 
 @pytest.mark.paddle

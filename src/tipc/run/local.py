@@ -12,6 +12,7 @@ from typing import Any
 
 from tipc.errors import EnvironmentProblem
 from tipc.run.executor import Outcome, Task
+from tipc.run.observed import observed
 from tipc.run.spawner import Spawner
 from tipc.run.warm.wire import receive, send
 from tipc.run.warmth import WarmServer, Warmth
@@ -53,6 +54,8 @@ class LocalExecutor:
         ticket = self._tickets
         request = {
             "argv": list(task.argv),
+            "cold_argv": list(observed(task.argv, task.observe) if task.observe else task.argv),
+            "observe": str(task.observe) if task.observe else "",
             "cwd": str(task.cwd),
             "env": dict(task.env),
             "log": str(task.log),

@@ -71,7 +71,7 @@ def replace_process(request: dict[str, Any]) -> NoReturn:
     """Execute the program, here and now."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and that would be inherited
         signal.signal(number, signal.SIG_DFL)
-    argv = request["argv"]
+    argv = request["cold_argv"]
     try:
         os.execvpe(argv[0], argv, request["env"])
     except FileNotFoundError as error:

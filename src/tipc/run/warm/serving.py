@@ -19,6 +19,7 @@ from typing import Any
 
 from tipc.run.warm.keeper import Launch, drain, keep, wake_on_child
 from tipc.run.warm.launch import Become, execute, replace_process, stay
+from tipc.run.warm.opcount import OperatorCounts
 from tipc.run.warm.preload import Preloaded
 from tipc.run.warm.proctree import adopt_orphans, signal_tree
 from tipc.run.warm.script import become
@@ -111,7 +112,6 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
         replace_process(request)
 
     preloaded.differs = start_again
-    preloaded.imported = lambda: os.close(notes)
     os.environ.clear()
     os.environ.update(request["env"])
     sys.orig_argv = list(request["argv"])
@@ -120,5 +120,13 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
     except (OSError, SyntaxError, ValueError):  # whatever Python itself says about it is the right thing
         start_again({})
         raise
+    counts = OperatorCounts(request["observe"]) if request["observe"] else None
+
+    def imported() -> None:
+        os.close(notes)
+        if counts:
+            counts.attach()
+
+    preloaded.imported = imported
     preloaded.hide()
     return run
