@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tipc.report.text import figure
 
 POINTS = 120
 LEFT, RIGHT, TOP, BOTTOM = 2, 298, 8, 84
-CURVE = Markup(
+CURVE = (
     '<figure class="curve"><figcaption><b>{title}</b><span>{first} → <strong>{last}</strong> {unit}</span>'
     '</figcaption><svg viewBox="0 0 300 92" role="img" aria-label="{title}" preserveAspectRatio="none">'
     '<path class="grid" d="M2 8H298M2 84H298"/><polyline class="line" points="{line}"/></svg>'
@@ -41,19 +41,13 @@ def curve(title: str, unit: str, values: Sequence[float]) -> Markup:
     if len(points) == 1:
         middle = (TOP + BOTTOM) // 2
         points = [f"{LEFT},{middle}", f"{RIGHT},{middle}"]
-    return CURVE.format(
-        title=title,
-        unit=unit,
-        first=figure(values[0]),
-        last=figure(values[-1]),
-        line=" ".join(points),
-        low=figure(low),
-        high=figure(high),
-    )
+    # The words are escaped here, the rest are our own numbers: a page has thousands of curves.
+    told = {"first": figure(values[0]), "last": figure(values[-1]), "low": figure(low), "high": figure(high)}
+    return Markup(CURVE.format(title=escape(title), unit=escape(unit), line=" ".join(points), **told))
 
 
 def stages(latency: Mapping[str, Mapping[str, float]], scale: float) -> Markup:
     """A stacked bar of the mean milliseconds by stage; ``scale`` is what the full width means."""
     widths = (100 * max(0.0, values.get("mean", 0.0)) / scale if scale else 0 for values in latency.values())
-    parts = Markup("").join(Markup('<i style="width:{}%"></i>').format(f"{width:.1f}") for width in widths)
-    return Markup('<span class="bar">{}</span>').format(parts)
+    parts = "".join(f'<i style="width:{width:.1f}%"></i>' for width in widths)
+    return Markup(f'<span class="bar">{parts}</span>')

@@ -6,7 +6,6 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from tipc.run.log_tail import tail
 
@@ -78,10 +77,8 @@ def figure(value: float, digits: int = 4) -> str:
 
 def relative(path: str, base: str) -> str:
     """The path as seen from a directory that it lies in; else as it is."""
-    try:
-        return str(Path(path).relative_to(base))
-    except ValueError:
-        return path
+    start = f"{base.rstrip('/')}/"
+    return path[len(start) :] if path.startswith(start) else path
 
 
 def plural(count: int, noun: str) -> str:

@@ -37,6 +37,9 @@ ORDER = (
 BAD = (FAILED, TIMEOUT, REFUTED, INTERRUPTED, UNPROVEN, BLOCKED)
 
 
+About = dict[tuple[str, str], list[Finding]]  # (cell, step) → what was found about it
+
+
 @dataclass(frozen=True)
 class StepView:
     """A step, what happened to it, and what its log tells."""
@@ -171,19 +174,17 @@ def judged(state: str, findings: Iterable[Finding], strict: bool = False) -> str
 
 def view_of(run: Run, verdict: Verdict | None) -> RunView:
     """Sort the findings to what they are about, read the figures, and say what state everything is in."""
-    about: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    about: dict[str, About] = defaultdict(lambda: defaultdict(list))
     for finding in verdict.findings if verdict else ():
-        about[finding.plan, finding.cell, finding.step].append(finding)
+        about[finding.plan][finding.cell, finding.step].append(finding)
     strict = bool(verdict and verdict.strict)
-    plans = tuple(_plan_view(run, plan, about, strict) for plan in run.plans)
-    rest = tuple(finding for findings in about.values() for finding in findings)
+    plans = tuple(_plan_view(run, plan, about.pop(plan.key, {}), strict) for plan in run.plans)
+    rest = tuple(finding for one in about.values() for findings in one.values() for finding in findings)
     state = worst([*(plan.state for plan in plans), judged(PASSED, rest, strict)])
     return RunView(run, verdict, plans, rest, state)
 
 
-def _plan_view(
-    run: Run, plan: Plan, about: dict[tuple[str, str, str], list[Finding]], strict: bool
-) -> PlanView:
+def _plan_view(run: Run, plan: Plan, about: About, strict: bool) -> PlanView:
     steps: dict[str, list[Step]] = {cell.id: [] for cell in plan.cells}
     for step in plan.steps:
         steps.setdefault(step.cell, []).append(step)
@@ -198,16 +199,14 @@ def _plan_view(
         views = []
         for step in members:
             result = run.result(plan, step)
-            found = tuple(about.pop((plan.key, name, step.id), []) + about.pop((plan.key, "", step.id), []))
+            found = tuple(about.pop((name, step.id), []) + about.pop(("", step.id), []))
             state = judged(result.state, found, strict)
             views.append(StepView(step, result, found, state, figures_of(step, result, found)))
-        found = tuple(about.pop((plan.key, name, ""), []))
+        found = tuple(about.pop((name, ""), []))
         state = worst([*(view.state for view in views), judged(PASSED, found, strict) if views else SKIPPED])
         if cell.not_certified and state in (PASSED, FLAKY):
             state = UNCERTIFIED
         cells.append(CellView(cell, tuple(views), tuple(skips.pop(name, ())), found, state))
-    found = tuple(about.pop((plan.key, "", ""), []))
-    left = [key for key in about if key[0] == plan.key]
-    found += tuple(finding for key in left for finding in about.pop(key))
+    found = tuple(finding for findings in about.values() for finding in findings)
     state = worst([*(cell.state for cell in cells), judged(PASSED, found, strict)])
     return PlanView(plan, tuple(cells), found, state)
