@@ -42,7 +42,8 @@ class Progress:
         self.done += 1
         time = f" {result.wall:.1f}s" if result.attempts else ""
         reason = f" ({result.reason})" if result.reason else ""
-        self.write(f"  {MARKS[result.state]} [{self.done}/{self.total}] {step.id}{time}{reason}")
+        style = "" if not result.attempts else "green" if result.ok else "red"
+        self.write(f"  {MARKS[result.state]} [{self.done}/{self.total}] {step.id}{time}{reason}", style)
         line = results_log.status_line(step, result)
         if line:
             self.write_status(line)
@@ -65,8 +66,8 @@ class Progress:
         """The run is over."""
         self.stream.flush()
 
-    def write(self, text: str) -> None:
-        """Write lines, at once: what is seen must not lag behind what happens."""
+    def write(self, text: str, style: str = "") -> None:
+        """Write lines, at once: what is seen must not lag behind what happens. Style is for terminals."""
         self.stream.write(printable(self.stream, text) + "\n")
         self.stream.flush()
 

@@ -61,9 +61,9 @@ class LiveProgress(Progress):
         self._live.stop()
         super().close()
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, style: str = "") -> None:
         """Write above the picture."""
-        self._console.print(Text(text))
+        self._console.print(Text(text, style=style))
 
     def write_status(self, line: str) -> None:
         """In yellow, like upstream."""

@@ -1,0 +1,62 @@
+"""What a terminal shows, through a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import toy_repo
+
+
+def run_on_a_terminal(cwd: Path, *words: str | Path, term: str = "xterm-256color") -> tuple[int, str]:
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "TERM": term, "COLUMNS": "150", "LINES": "40"}
+    environ.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        toy_repo.command(*words), cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env=environ
+    )
+    os.close(theirs)
+    seen = b""
+    try:
+        while block := os.read(ours, 65536):
+            seen += block
+    except OSError:  # the other side has closed
+        pass
+    os.close(ours)
+    return process.wait(60), seen.decode("utf-8", "replace")
+
+
+@pytest.fixture
+def config(repo: Path) -> Path:
+    (repo.parent / "place").mkdir()
+    return toy_repo.make(repo)
+
+
+def test_a_terminal_shows_what_runs_and_what_is_left(repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("0.7")
+    code, seen = run_on_a_terminal(repo.parent, config, "--only", "train,export")
+    assert code == 0
+    assert "● norm_train-cpu/train  cpu  00:00  training" in seen
+    assert "0 of 2 done, 1 to come" in seen
+    assert "\x1b[33m Run successfully with command - toy" in seen
+    assert seen.count("\x1b[?25l") == seen.count("\x1b[?25h")  # the cursor is back
+
+
+def test_a_dumb_terminal_gets_plain_lines(repo: Path, config: Path) -> None:
+    code, seen = run_on_a_terminal(repo.parent, config, "--only", "train", term="dumb")
+    assert code == 0
+    assert "✔ [1/1] norm_train-cpu/train" in seen
+    assert "\x1b[?25l" not in seen
+
+
+def test_rich_is_imported_for_a_terminal_only(repo: Path, config: Path) -> None:
+    code = (
+        "import sys\nfrom tipc.cli.run import _progress\n"
+        "_progress(1)\nprint('rich' in sys.modules or 'psutil' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
