@@ -23,6 +23,7 @@ from typing import Any
 
 from tipc.certify.answers import KINDS, Answer, read_answer
 from tipc.certify.scene import PlanScene
+from tipc.plan.interpreter import resolve
 from tipc.plan.model import Step
 from tipc.run.record import Run
 
@@ -131,8 +132,8 @@ def is_python(step: Step) -> bool:
 
 
 def interpreter(step: Step) -> str:
-    """The interpreter that ran the step: the config's, else (as the run does) the one that runs tipc."""
-    return shutil.which(step.argv[0]) or sys.executable
+    """The interpreter that ran the step; a plan to the letter of the upstream script has only its name."""
+    return shutil.which(resolve(step.argv[0], None)[0]) or sys.executable
 
 
 def ask(asked: list[Question], log: Path, timeout: float) -> dict[Key, Answer]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, STATUSES, UNCHECKED, Finding, Verdict
 
 MARKS = {PASS: "✔", FAIL: "✘", UNCHECKED: "?", NOT_CERTIFIED: "–"}
+SHOWN = 8  # wrong items of one point on a terminal
 WORDS = {PASS: "passed", FAIL: "failed", UNCHECKED: "unchecked", NOT_CERTIFIED: "not certified"}
 
 
@@ -48,7 +49,9 @@ def checklist_text(findings: Iterable[Finding]) -> str:
         )
         items = finding.evidence.get("items", ())
         if finding.status != PASS:
-            lines += [f"      ✘ {printable(entry_text(item))}" for item in items if not item["ok"]]
+            wrong = [f"      ✘ {printable(entry_text(item))}" for item in items if not item["ok"]]
+            lines += wrong[:SHOWN]
+            lines += [f"      … and {len(wrong) - SHOWN} more (--json has them all)"] if wrong[SHOWN:] else []
             lines += [f"      try: {printable(finding.remedy)}"] if finding.remedy else []
     return "\n".join([*lines, ""])
 

@@ -9,7 +9,7 @@ from tipc.certify.logs import lines
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene
 from tipc.run.journal import NOT_SELECTED
-from tipc.run.record import FLAKY, INTERRUPTED, PENDING
+from tipc.run.record import BLOCKED, FLAKY, INTERRUPTED, PENDING
 
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 LITE = "lite_train_lite_infer"
@@ -47,8 +47,8 @@ def step_passed(scene: StepScene) -> Iterator[Outcome]:
         yield passed(f"passed in {result.wall:.1f} s{again}", evidence=evidence)
     elif result.reason == NOT_SELECTED:
         yield unchecked("not selected for this run", required=False, evidence=evidence)
-    elif result.state in (PENDING, INTERRUPTED):
-        yield unchecked(result.reason or f"{result.state}: it was not run to its end", evidence=evidence)
+    elif result.state in (BLOCKED, PENDING, INTERRUPTED):
+        yield unchecked(f"{result.state}: {result.reason or 'it was not run to its end'}", evidence=evidence)
     else:
         yield failed(f"{result.state}: {result.reason or 'no reason was recorded'}", evidence=evidence)
 
