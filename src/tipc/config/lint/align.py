@@ -1,0 +1,208 @@
+"""Which line of a file is which row of its layout, so that one missing line is one finding and not fifty.
+
+The cheapest alignment of the file's lines with the layout's rows: names that a row always has are strong, the
+shape of a value and the words in a key are weak evidence. Lines below the last row belong to other sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tipc.config.dialect import Layout, Row
+from tipc.config.text import Line
+
+GAP = 3.0  # a line that is missing, or one too many
+CUT = 2.9  # the file ends before the layout does
+MORE = 3.05  # it goes on behind the layout, and not with a new section
+TAIL = 0.02  # for each row that lies beyond the file's end
+WRONG_ANCHOR = 5.0
+STRANGE = 2.4
+
+# Parts of words by which the key of a free row is known, whatever the family calls it.
+_DEVICE = ("use_gpu", "use-gpu", "device", "place", "use_npu", "use_xpu", "use_mlu")
+_HINTS = {
+    "train_use_gpu": _DEVICE,
+    "use_gpu": _DEVICE,
+    "autocast": ("cast", "precision", "amp", "fp16"),
+    "epoch": ("epoch", "iters", "steps", "max_"),
+    "save_model": ("save", "out", "dir"),
+    "train_batch": ("batch", "bs"),
+    "pretrain": ("pretrain", "weights", "model", "checkpoint", "load", "resume"),
+    "data_path": ("data",),
+    "nodes": ("nodes", "null"),
+    "save_infer": ("save", "out", "dir"),
+    "export_weight": ("weight", "pretrain", "model", "load", "checkpoint", "param"),
+    "mkldnn": ("mkldnn", "onednn"),
+    "cpu_threads": ("thread",),
+    "batch_size": ("batch", "bs"),
+    "use_trt": ("trt", "tensorrt"),
+    "precision": ("precision", "fp16", "run_mode", "int8"),
+    "model_dir": ("model", "config", "dir"),
+    "image_dir": ("img", "image", "input", "data", "video", "source", "audio", "file", "query"),
+    "save_log": ("log", "save", "output"),
+    "benchmark": ("benchmark",),
+}
+# Names that people also use for a row whose name no script reads.
+_ALIASES = {
+    "infer_model": ("train_model", "infer_model", "infer_model_dir", "infer_model_dir_list"),
+    "pact_train": ("quant_train",),
+    "pact_export": ("quant_export",),
+    "inference_dir": ("inference_dir",),
+    "pretrained_model_url": ("inference_dir",),
+    "infer_quant": ("infer_quant", "is_quant"),
+}
+_OFTEN_EMPTY = ("inference_dir", "nodes")
+_FLAGS = ("true", "false", "fasle", "gpu", "cpu", "npu", "xpu", "null", "")
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """``lines``: the line of each row, None where it is missing; ``extra``: lines that no row asks for."""
+
+    lines: tuple[Line | None, ...]
+    extra: tuple[Line, ...]
+    cut: int  # how many rows lie beyond the end of the file
+    cost: float
+
+    @property
+    def missing(self) -> list[int]:
+        """The rows inside the file that have no line."""
+        return [row for row, line in enumerate(self.lines[: len(self.lines) - self.cut]) if line is None]
+
+
+@lru_cache(maxsize=16)
+def _anchors(layout: Layout) -> frozenset[str]:
+    """The names that stand for one row only."""
+    rows = [row for row in layout.rows if row.kind not in ("header", "filler")]
+    return frozenset(key for row in rows for key in names_of(row))
+
+
+def names_of(row: Row) -> tuple[str, ...]:
+    """The names that a line may have: those of the layout, and those that people also use."""
+    return (*row.keys, *_ALIASES.get(row.name, ()))
+
+
+def split_key(text: str) -> tuple[str, str]:
+    """Key and value by the first colon; where there is none, by an ``=`` that stands for it."""
+    separator = ":" if ":" in text else "="
+    key, _, value = text.partition(separator)
+    return key.strip(), value.strip()
+
+
+def fit(row: Row, line: Line, anchors: frozenset[str]) -> float:
+    """What it costs to take a line for a row: 0 for a perfect fit."""
+    text = line.text.rstrip("\r")
+    key, value = split_key(text)
+    is_header = text.lstrip().startswith("==")
+    if row.kind == "header" or (row.keys and "params" in row.keys[0]):
+        return (0.0 if any(word in text for word in row.keys) else 0.5) if is_header else WRONG_ANCHOR
+    if is_header:
+        return WRONG_ANCHOR
+    if row.kind == "filler":
+        if text in ("null", "null:null"):
+            return 0.2
+        return 0.0 if key.startswith("#") else 0.8 + (key in anchors) * 4
+    if key in names_of(row):
+        return 0.0
+    if key in anchors:
+        return WRONG_ANCHOR
+    if key.startswith("#"):
+        return STRANGE if row.keys else 0.0 if row.name in _OFTEN_EMPTY else 1.0
+    if row.keys:
+        if row.name.endswith("_train") and key.endswith("_train"):
+            return 0.1  # a trainer of the author's own
+        return 0.6 if key == "null" or not row.reads else STRANGE
+    return _likeness(row, key, value)
+
+
+def _likeness(row: Row, key: str, value: str) -> float:
+    cost = 0.0
+    if key != "null":
+        known = known_as(key)
+        if row.name in _HINTS:
+            cost += 0.0 if row.name in known else 1.8 if known else 0.3
+        elif known:
+            cost += 0.25
+    per_mode = "infer=" in value or "train=" in value
+    if per_mode != ("p" in row.reads) and value not in ("null", ""):
+        cost += 0.6
+    items = value.lower().split("|")
+    if row.kind == "flag" and not (items[0] in _FLAGS or items[0].isdigit()):
+        cost += 0.3
+    if (
+        row.kind == "number"
+        and "p" not in row.reads
+        and not all(n.isdigit() or n in ("", "null") for n in items)
+    ):
+        cost += 0.3
+    return cost
+
+
+def out_of_place(row: Row, key: str) -> bool:
+    """Whether a key's words speak for another row than the one that it stands in."""
+    known = known_as(key)
+    return key != "null" and not row.keys and row.name in _HINTS and bool(known) and row.name not in known
+
+
+@lru_cache(maxsize=1024)
+def known_as(key: str) -> frozenset[str]:
+    """The rows that a key's words speak for."""
+    low = key.lower()
+    return frozenset(name for name, parts in _HINTS.items() if any(part in low for part in parts))
+
+
+def align(lines: Sequence[Line], layout: Layout) -> Alignment:
+    """The cheapest way to read the lines as the layout."""
+    rows, anchors = layout.rows, _anchors(layout)
+    straight = sum(fit(row, line, anchors) for row, line in zip(rows, lines, strict=False))
+    if len(lines) >= len(rows) and straight + _after(lines, len(rows)) < GAP:  # then no gap is cheaper
+        return Alignment(tuple(lines[: len(rows)]), (), 0, straight)
+    # best[i][j]: rows[:i] read from lines[:j]
+    best = [[j * GAP for j in range(len(lines) + 1)]]
+    for i, row in enumerate(rows, 1):
+        previous, current = best[-1], [i * GAP]
+        for j, line in enumerate(lines, 1):
+            current.append(
+                min(previous[j - 1] + fit(row, line, anchors), previous[j] + GAP, current[-1] + GAP)
+            )
+        best.append(current)
+    # Either all rows are read and other sections follow, or all lines are and rows are left over.
+    ends = [(best[-1][j] + _after(lines, j), len(rows), j) for j in range(len(lines) + 1)]
+    ends += [(best[i][-1] + CUT + TAIL * (len(rows) - i), i, len(lines)) for i in range(len(rows))]
+    return _walk_back(best, min(ends), lines, layout)
+
+
+def _after(lines: Sequence[Line], end: int) -> float:
+    """What it costs that a line follows the last row: nothing if it begins a section or says nothing."""
+    return (
+        0.0
+        if end == len(lines) or lines[end].text.lstrip().startswith(("==", "#", "null", "log_iters"))
+        else MORE
+    )
+
+
+def _walk_back(
+    best: list[list[float]], end: tuple[float, int, int], lines: Sequence[Line], layout: Layout
+) -> Alignment:
+    cost, i, j = end
+    anchors = _anchors(layout)
+    cut = len(layout.rows) - i
+    found: list[Line | None] = [None] * len(layout.rows)
+    extra: list[Line] = []
+    while i or j:
+        here = best[i][j]
+        if i and j and _same(here, best[i - 1][j - 1] + fit(layout.rows[i - 1], lines[j - 1], anchors)):
+            found[i - 1] = lines[j - 1]
+            i, j = i - 1, j - 1
+        elif i and _same(here, best[i - 1][j] + GAP):
+            i -= 1
+        else:
+            extra.append(lines[j - 1])
+            j -= 1
+    return Alignment(tuple(found), tuple(reversed(extra)), cut, cost)
+
+
+def _same(a: float, b: float) -> bool:
+    return abs(a - b) < 1e-9

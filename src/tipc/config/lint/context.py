@@ -1,0 +1,68 @@
+"""What a rule gets to see: the file, its layout, and the lines put to the rows that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tipc.config.dialect import Config, Row
+from tipc.config.lint.align import Alignment
+from tipc.config.lint.model import Edit, Finding
+from tipc.config.rules import Dialect
+from tipc.config.text import Line, Source, Value
+
+
+@dataclass(frozen=True)
+class Context:
+    """One file under lint. ``source`` has no carriage returns; ``data`` is what is really in the file."""
+
+    data: bytes
+    source: Source
+    repo: Path | None  # None: the repository's own files are not there to be looked at
+    dialect: Dialect | None = None
+    alignment: Alignment | None = None
+    config: Config | None = None  # its lines are the aligned ones: a missing line shifts nothing here
+
+    def find(
+        self, code: str, at: Value | Line | int, message: str, detail: str, fix: str, *edits: Edit
+    ) -> Finding:
+        """A finding at a value, at the whole of a line, or at a line's number."""
+        if isinstance(at, Value):
+            line, column, length = at.line, at.column, len(at.text)
+        elif isinstance(at, Line):
+            line, column, length = at.number, 1, len(at.text)
+        else:
+            line, column, length = at, 0, 0
+        return Finding(self.source.path, line, column, max(length, 1), code, message, detail, fix, edits)
+
+    def line(self, number: int) -> str:
+        """The text of a physical line."""
+        return self.source.lines[number - 1].text
+
+    def replaced(self, value: Value, text: str) -> Edit:
+        """The edit that writes ``text`` where a value stands."""
+        line = self.line(value.line)
+        start = value.column - 1
+        return Edit(value.line, line[:start] + text + line[start + len(value.text) :])
+
+    def rows(self, reads: str = "") -> Iterator[tuple[Row, Config]]:
+        """The rows of which the script uses something (any of ``reads``) and whose line is there."""
+        if self.config is None:
+            return
+        for row in self._used:
+            if not reads or any(letter in row.reads for letter in reads):
+                yield row, self.config
+
+    @cached_property
+    def _used(self) -> tuple[Row, ...]:
+        rows = self.config.rows.values() if self.config else ()
+        return tuple(
+            row for row in rows if not row.unused and self.config and self.config.line(row.name).line
+        )
+
+
+def is_null(value: Value | str) -> bool:
+    """Whether a text means nothing, blanks aside."""
+    return str(value).strip() in ("null", "")

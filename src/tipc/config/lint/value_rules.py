@@ -1,0 +1,249 @@
+"""Rules about single values: colons, null, blanks, booleans, numbers, devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from tipc.config.lint.context import Context, is_null
+from tipc.config.lint.model import Edit, Finding
+from tipc.config.parse import items
+from tipc.config.text import Value
+
+_DEVICES = ("True", "False", "gpu", "cpu")
+_OTHER_DEVICES = ("npu", "xpu", "mlu", "gcu", "dcu", "mps", "sdaa", "iluvatar_gpu", "intel_hpu")
+_COMPARED = ("infer_quant", "mkldnn", "use_trt")
+_LETTERS = {"true": "True", "false": "False"}
+
+
+def colons(ctx: Context) -> Iterator[Finding]:
+    """TC020, TC021, TC022: no colon, ``=`` for a colon, a value that goes on behind a second colon."""
+    for row, config in ctx.rows():
+        line = config.line(row.name)
+        text = line.text
+        if text.lstrip().startswith(("==", "#")):
+            continue
+        head = text.split(":", 1)[0]
+        name = head.split("=", 1)[0]
+        if "=" in head and (":" not in text or name.strip() in row.keys):
+            mark = Value("=", line.line, text.index("=") + 1)
+            yield ctx.find(
+                "TC021",
+                mark,
+                f"`=` stands where `:` belongs, after `{name}`",
+                f"the whole line is taken for the key `{head[:40]}`; the value is empty",
+                f"write `{name}:`",
+                ctx.replaced(mark, ":"),
+            )
+        elif ":" not in text and row.reads != "k":
+            yield ctx.find(
+                "TC020",
+                line,
+                f"there is no colon in the line of `{row.name}`",
+                "the value is empty and the option is not passed",
+                f"write `{text.strip()}:value`, or `:null`",
+            )
+        elif text.count(":") > 1 and config.layout.value == "second field" and row.reads != "k":
+            second = text.index(":", text.index(":") + 1)
+            if text[second + 1 :].strip():
+                kept = text[text.index(":") + 1 : second]
+                yield ctx.find(
+                    "TC022",
+                    Value(text[second:], line.line, second + 1),
+                    "the value is cut at its second colon",
+                    f"the bash reads `{kept[:60]}` and drops the rest",
+                    "use a value without a colon",
+                )
+
+
+def nulls(ctx: Context) -> Iterator[Finding]:
+    """TC030: ``null`` with a blank beside it."""
+    for row, config in ctx.rows():
+        value = config.value(row.name)
+        if value.text.strip() == "null" and value.text != "null":
+            shown = value.text.replace(" ", "␣").replace("\t", "⇥")
+            yield ctx.find(
+                "TC030",
+                value,
+                f"`{shown}` is not `null`",
+                "only the exact text `null` means nothing; this one is run or passed as a value",
+                "write `null`",
+                ctx.replaced(value, "null"),
+            )
+
+
+def blanks(ctx: Context) -> Iterator[Finding]:
+    """TC031, TC032: blanks beside list items, names and option values."""
+    for row, config in ctx.rows():
+        value = config.value(row.name)
+        if is_null(value):
+            continue
+        if "l" in row.reads and row.kind != "script":
+            for item in items(value):
+                if item.text != item.text.strip():
+                    yield ctx.find(
+                        "TC031",
+                        item,
+                        f"the item `{item.text.strip()}` has a blank beside it",
+                        f"`{item.text}` is compared as it stands and is not `{item.text.strip()}`",
+                        "remove the blank",
+                        ctx.replaced(item, item.text.strip()),
+                    )
+                    break
+        elif row.kind != "script" and "v" in row.reads:
+            text = value.text.rstrip() if row.kind != "name" else value.text
+            if text != text.strip():
+                yield ctx.find(
+                    "TC032",
+                    value,
+                    f"there are blanks around `{value.text.strip()}`",
+                    "they become part of the name or break the option in two words",
+                    "remove the blanks",
+                    ctx.replaced(value, value.text.strip()),
+                )
+
+
+@lru_cache(maxsize=512)
+def meant(word: str) -> str:
+    """``True`` or ``False`` if a word is a slip of one of them, else empty."""
+    low = word.strip().lower()
+    if low in _LETTERS or not 3 <= len(low) <= 6 or not low.isalpha():
+        return ""
+    return next((right for letters, right in _LETTERS.items() if _one_slip(low, letters)), "")
+
+
+def _one_slip(a: str, b: str) -> bool:
+    """One letter swapped with its neighbour, changed, added or left out."""
+    if len(a) == len(b):
+        differing = [n for n in range(len(a)) if a[n] != b[n]]
+        if len(differing) == 2:
+            i, j = differing
+            return a[i] == b[j] and a[j] == b[i]
+        return len(differing) == 1 and a[0] == b[0]
+    short, long = sorted((a, b), key=len)
+    return len(long) - len(short) == 1 and any(long[:n] + long[n + 1 :] == short for n in range(len(long)))
+
+
+def booleans(ctx: Context) -> Iterator[Finding]:
+    """TC033: ``Fasle`` and its like, and ``true`` where the script compares with ``True``."""
+    compared = {config.line(row.name).line for row, config in ctx.rows("l") if row.name in _COMPARED}
+    for line in ctx.source.seen():
+        head, colon, rest = line.text.partition(":")
+        if not colon or rest.count("/"):
+            continue
+        value = Value(rest, line.number, len(head) + 2)
+        for item in items(value):
+            word = item.text.strip()
+            right = meant(word)
+            if not right and line.number in compared and word in ("true", "false"):
+                right = _LETTERS[word]
+            if right:
+                yield ctx.find(
+                    "TC033",
+                    item.part(item.text.index(word), word),
+                    f"`{word}` is neither `True` nor `False`",
+                    f"the bash compares it with both and takes neither branch; `{right}` is meant",
+                    f"write `{right}`",
+                    ctx.replaced(item, item.text.replace(word, right)),
+                )
+
+
+def devices(ctx: Context) -> Iterator[Finding]:
+    """TC090: an inference device that the script has no branch for."""
+    for row, config in ctx.rows("l"):
+        if row.name != "use_gpu" or is_null(config.value("inference")):
+            continue
+        for item in config.items(row.name):
+            word = item.text.strip()
+            if word in (*_DEVICES, *_OTHER_DEVICES, "null") or meant(word):
+                continue
+            right = _LETTERS.get(word.lower(), word.lower() if word.lower() in _DEVICES else "")
+            edits = [ctx.replaced(item, right)] if right else []
+            yield ctx.find(
+                "TC090",
+                item,
+                f"`{word}` is no device that the script knows",
+                "it prints a notice and runs no inference for it",
+                f"write {right or 'one of ' + ', '.join(_DEVICES)}",
+                *edits,
+            )
+
+
+def numbers(ctx: Context) -> Iterator[Finding]:
+    """TC091: a word where a number belongs."""
+    for row, config in ctx.rows():
+        if row.kind != "number":
+            continue
+        values = config.items(row.name)
+        if "p" in row.reads:
+            values = [
+                item.part(item.text.index("=") + 1, item.text.split("=")[1])
+                for item in values
+                if "=" in item.text
+            ]
+        for item in values:
+            if (
+                not is_null(item)
+                and not re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", item.text)
+                and "=" not in item.text
+            ):
+                yield ctx.find(
+                    "TC091",
+                    item,
+                    f"`{item.text.strip()}` is no number",
+                    "it is passed on as it is",
+                    "write a number",
+                )
+
+
+def empty_lists(ctx: Context) -> Iterator[Finding]:
+    """TC093: a loop with no turn."""
+    for row, config in ctx.rows("l"):
+        line, value = config.line(row.name), config.value(row.name)
+        looped = row.name in (
+            "gpu_list",
+            "trainer_list",
+            "use_gpu",
+            "batch_size",
+            "mkldnn",
+            "cpu_threads",
+            "use_trt",
+            "precision",
+            "autocast",
+        )
+        if looped and value.text == "" and ":" in line.text:
+            yield ctx.find(
+                "TC093",
+                line,
+                f"the list of `{row.name}` is empty",
+                "the loop over it has no turn: not one command runs in it",
+                "give it an item, or `null`",
+                *(
+                    [Edit(line.line, f"{line.text}null")]
+                    if row.name not in ("gpu_list", "trainer_list") and row.kind == "text"
+                    else []
+                ),
+            )
+
+
+def lengths(ctx: Context) -> Iterator[Finding]:
+    """TC092: lists that are read side by side."""
+    if ctx.config is None:
+        return
+    sizes = {
+        name: len(ctx.config.items(name))
+        for name in ("infer_model", "infer_export", "infer_quant")
+        if name in ctx.config.rows and "l" in ctx.config.rows[name].reads and ctx.config.line(name).line
+    }
+    longest = max(sizes.values(), default=0)
+    for name, size in sizes.items():
+        if size < longest and not is_null(ctx.config.value("infer_model")):
+            longer = next(other for other, count in sizes.items() if count == longest)
+            yield ctx.find(
+                "TC092",
+                ctx.config.value(name),
+                f"`{name}` has {size} items, `{longer}` has {longest}",
+                "they are read side by side; what is missing is empty",
+                f"give `{name}` {longest} items",
+            )

@@ -1,0 +1,151 @@
+"""``--fix``: only what a finding says, atomically, and once is enough."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lint_examples import FULL, SLIM, replaced, with_line, without
+
+from tipc.config.lint.engine import lint_bytes
+from tipc.config.lint.fix import apply, fixed, write_atomically
+from tipc.config.lint.model import Edit
+
+HERE = Path("/nowhere/test_tipc/configs/toy/train_infer_python.txt")
+
+
+def mend(text: str | bytes) -> tuple[str, list[str], list[str]]:
+    data = text if isinstance(text, bytes) else text.encode()
+    after, done, left = fixed(data, "c.txt", HERE)
+    return after.decode("utf-8", "surrogateescape"), [f.code for f in done], [f.code for f in left]
+
+
+@pytest.mark.parametrize(
+    ("broken", "code"),
+    [
+        (FULL.replace("\n", "\r\n"), "TC003"),
+        (FULL.rstrip("\n"), "TC004"),
+        ("\ufeff" + FULL, "TC005"),
+        (without(FULL, "pact_train"), "TC012"),
+        (without(FULL, "##"), "TC012"),
+        (with_line(FULL, "trainer:", "   "), "TC011"),
+        (with_line(FULL, "norm_train", "trainer:norm_train"), "TC011"),
+        (replaced(FULL, "eval:", "evl:tools/val.py --config configs/toy.yml"), "TC013"),
+        (replaced(FULL, "gpu_list", "gpu_list=0|0,1"), "TC021"),
+        (replaced(FULL, "pact_train", "pact_train: null"), "TC030"),
+        (replaced(FULL, "--enable_mkldnn", "--enable_mkldnn:True | False"), "TC031"),
+        (replaced(FULL, "model_name", "model_name: toyseg "), "TC032"),
+        (replaced(FULL, "infer_quant", "infer_quant:Fasle"), "TC033"),
+        (FULL.replace("lite_train_lite_infer=20", "lite_train_lite_infre=20"), "TC040"),
+        (FULL.replace("model.pdparams\ntrain_infer", "model.pdparams.pdparams\ntrain_infer"), "TC080"),
+    ],
+)
+def test_a_mechanical_fault_is_mended_to_the_very_text_that_was_meant(broken: str, code: str) -> None:
+    after, done, left = mend(broken)
+    assert code in done
+    assert left == []
+    assert after == FULL
+
+
+def test_blank_lines_go_where_they_count() -> None:
+    after, done, left = mend(with_line(SLIM, "##", ""))
+    assert (after, done, left) == (SLIM, ["TC006"], [])
+
+
+def test_many_faults_in_one_file_are_mended_together() -> None:
+    text = replaced(without(FULL, "pact_train"), "infer_quant", "infer_quant:Fasle")
+    text = replaced(text, "gpu_list", "gpu_list=0|0,1").replace("\n", "\r\n")
+    after, done, left = mend(text)
+    assert after == FULL
+    assert sorted(done) == ["TC003", "TC012", "TC021", "TC033"]
+    assert left == []
+
+
+def test_what_cannot_be_mended_stays_and_is_told() -> None:
+    text = replaced(without(FULL, "gpu_list"), "infer_quant", "infer_quant:Fasle")
+    after, done, left = mend(text)
+    assert done == ["TC033"]
+    assert left == ["TC012"]
+    assert "gpu_list" not in after
+
+
+def test_a_good_file_is_left_alone() -> None:
+    assert mend(FULL) == (FULL, [], [])
+
+
+def test_edits_touch_their_lines_only() -> None:
+    assert apply(b"a\nb\xff\r\nc", [Edit(1, "A")]) == b"A\nb\xff\r\nc\n"
+    assert apply(b"a\nb\n", [Edit(2, "x", insert=True), Edit(1, None)]) == b"x\nb\n"
+
+
+def test_writing_is_atomic_and_keeps_the_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "c.txt"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, b"half")
+    assert path.read_bytes() == b"new"
+    assert [p.name for p in tmp_path.iterdir()] == ["c.txt"]
+
+
+def mutations() -> st.SearchStrategy[bytes]:
+    """Real-looking files in which lines were removed, doubled, swapped, cut or spoilt."""
+    lines = st.sampled_from([FULL.splitlines(), SLIM.splitlines()])
+
+    @st.composite
+    def mutated(draw: st.DrawFn) -> bytes:
+        text = list(draw(lines))
+        for _ in range(draw(st.integers(0, 5))):
+            n = draw(st.integers(0, max(len(text) - 1, 0)))
+            kind = draw(st.sampled_from(("drop", "double", "swap", "noise", "cut", "blank", "cr", "equals")))
+            if not text:
+                break
+            if kind == "drop":
+                del text[n]
+            elif kind == "double":
+                text.insert(n, text[n])
+            elif kind == "swap":
+                text[n], text[0] = text[0], text[n]
+            elif kind == "noise":
+                text[n] = draw(st.text(max_size=30)).replace("\n", " ")
+            elif kind == "cut":
+                text = text[:n]
+            elif kind == "blank":
+                text.insert(n, draw(st.sampled_from(("", " ", "\t"))))
+            elif kind == "cr":
+                text[n] += "\r"
+            else:
+                text[n] = text[n].replace(":", "=", 1)
+        ending = draw(st.sampled_from(("\n", "", "\r\n")))
+        return ("\n".join(text) + ending).encode("utf-8", "surrogateescape")
+
+    return mutated()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(st.binary(max_size=400), mutations(), st.text(max_size=200).map(str.encode)))
+def test_any_bytes_give_findings_or_none_and_mending_twice_is_mending_once(data: bytes) -> None:
+    for finding in lint_bytes(data, "c.txt", HERE):
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
+        assert 0 <= finding.line <= len(lines)
+        assert finding.length >= 1
+        assert finding.message
+        assert finding.detail
+        assert finding.fix
+    once, _, left = fixed(data, "c.txt", HERE)
+    twice, again, _ = fixed(once, "c.txt", HERE)
+    assert twice == once
+    assert again == []
+    assert not [finding for finding in left if finding.edits]
