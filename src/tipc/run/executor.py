@@ -19,6 +19,7 @@ class Task:
     log: Path  # created (truncated) by the executor, with its directories
     timeout: float | None  # seconds
     gpus: tuple[str, ...] = ()
+    cores: int = 1  # that it asks for; only an executor that schedules by itself (ray) looks at it
     warm: bool = True  # may run in a warm server, if it is a python script that can
     observe: Path | None = None  # where paddle's operator counts by type go (JSON): evidence of AMP
 

@@ -8,12 +8,15 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from tipc.errors import EnvironmentProblem
 from tipc.run.executor import Outcome, Task
+from tipc.run.gpu import EVERY, GpuUse, watch
 from tipc.run.observed import observed
 from tipc.run.spawner import Spawner
+from tipc.run.warm.proctree import descendants
 from tipc.run.warm.wire import receive, send
 from tipc.run.warmth import WarmServer, Warmth
 
@@ -29,7 +32,8 @@ class _Running:
     server: WarmServer | None  # the warm one that it was given to
     control: socket.socket
     interrupted: bool = False  # we have asked for its end
-    pid: int = 0  # known once the program runs
+    gpu: GpuUse | None = None
+    keeper: int = 0  # its pid, once the program runs
 
 
 class LocalExecutor:
@@ -63,11 +67,12 @@ class LocalExecutor:
             "grace": self.grace,
         }
         try:
+            gpu = watch(task.gpus)
             server, spawner, control = self._hand_over(task, request)
         except (OSError, EnvironmentProblem) as error:
             self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
         else:
-            self._running[ticket] = _Running(task, spawner, server, control)
+            self._running[ticket] = _Running(task, spawner, server, control, gpu=gpu)
             self._selector.register(control, selectors.EVENT_READ, ticket)
         return ticket
 
@@ -80,7 +85,7 @@ class LocalExecutor:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
         until = None if timeout is None else time.monotonic() + timeout
         while self._running and not self._ended:
-            pause = None if until is None else max(0.0, until - time.monotonic())
+            pause = self._sample_gpus(None if until is None else max(0.0, until - time.monotonic()))
             for key, _events in self._selector.select(pause):
                 if isinstance(key.data, WarmServer):
                     self._hear_server(key.data)
@@ -113,6 +118,14 @@ class LocalExecutor:
             self._spawner = None
         self._selector.close()
 
+    def _sample_gpus(self, pause: float | None) -> float | None:
+        """Ask NVML about the steps that hold a GPU; how long to sleep then, at most ``pause``."""
+        for running in self._running.values():
+            if running.gpu and running.keeper:
+                running.gpu.sample_if_due(partial(_below, running.keeper))
+                pause = EVERY if pause is None else min(pause, EVERY)
+        return pause
+
     def _hand_over(
         self, task: Task, request: dict[str, Any]
     ) -> tuple[WarmServer | None, Spawner, socket.socket]:
@@ -141,7 +154,7 @@ class LocalExecutor:
         elif "outcome" in message:
             self._end(ticket, self._outcome(running, message["outcome"]), idle=message.get("idle", False))
         elif "pid" in message:
-            running.pid = message["pid"]
+            running.keeper = message["keeper"]
         elif "paddle" in message and not running.server:
             self.warm_up(running.task)
         elif message.get("needs") and running.server:
@@ -165,6 +178,8 @@ class LocalExecutor:
 
     def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
         known = {name: told[name] for name in Outcome.__dataclass_fields__ if name in told}
+        if running.gpu:
+            known.update(peak_gpu=running.gpu.peak, gpu_util=running.gpu.mean)
         return replace(Outcome(None, host=self.host), **known)
 
     def _end(self, ticket: int, outcome: Outcome, idle: bool = False) -> None:
@@ -178,3 +193,7 @@ class LocalExecutor:
             else:
                 running.control.close()
         self._ended.append((ticket, outcome))
+
+
+def _below(keeper: int) -> list[int]:
+    return [pid for pid, _parent in descendants(keeper)]

@@ -73,7 +73,7 @@ class Watch:
         self.outcome["warm"] = launch is not execute
         self.pid = self._start(launch)
         if self.pid:
-            self._tell({"pid": self.pid})
+            self._tell({"pid": self.pid, "keeper": os.getpid()})
             self._watch()
         os.close(self.notes)
         self._tell({"outcome": self.outcome, "idle": True})
