@@ -31,45 +31,48 @@ class Attempt:
     aside: Aside
 
     @property
-    def published_log(self) -> Path:
-        """Where the dialect wants the log; the run keeps its own name for the same file."""
-        return Path(self.plan.repo) / self.step.log
+    def published_log(self) -> str:
+        """Where the dialect wants the log, if it does; the run keeps its own name for the same file."""
+        return os.path.join(self.plan.repo, self.step.log) if self.step.log else ""
 
 
-def begin(
-    run: Path,
-    index: int,
-    plan: Plan,
-    step: Step,
-    number: int,
-    *,
-    timeout: float | None,
-    cold: bool,
-    python: str | None = None,
-) -> Attempt:
+@dataclass(frozen=True)
+class Conditions:
+    """What holds for every attempt of a call."""
+
+    run: Path
+    environ: Mapping[str, str]  # the caller's
+    timeout: float | None = None
+    cold: bool = False
+    python: str | None = None  # runs in place of the interpreter that an --as-upstream plan names
+
+
+def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: int) -> Attempt:
     """Make room for the step: its log, its artefacts' places, its environment."""
-    root = Path(plan.repo)
+    run, root = conditions.run, Path(plan.repo)
     name = file_name(step.id)
+    try:
+        log = _new_log(f"{run}/logs/{index}", name)
+    except OSError as error:
+        raise disk_problem(error, run) from error
     task = Task(
         name=step.id,
-        argv=("bash", "-c", step.shell) if step.shell else program(plan, step, python),
+        argv=("bash", "-c", step.shell) if step.shell else program(plan, step, conditions.python),
         cwd=root / step.cwd,
-        env=environment(step.env),
-        log=_free_log(run / "logs" / str(index), name),
-        timeout=timeout,
+        env=environment(conditions.environ, step.env),
+        log=Path(log),
+        timeout=conditions.timeout,
         gpus=step.gpus,
-        warm=not cold and not step.shell and step.kind != "prepare",
+        warm=not conditions.cold and not step.shell and step.kind != "prepare",
         observe=_observation(run, index, plan, step),
     )
-    aside = set_aside(root, step.produces, run / "aside" / str(index) / name)
-    attempt = Attempt(plan, step, number, task, aside)
+    attempt = Attempt(
+        plan, step, number, task, set_aside(root, step.produces, run / "aside" / str(index) / name)
+    )
     try:
-        task.log.parent.mkdir(parents=True, exist_ok=True)
-        task.log.touch()
-        if step.log:
-            _publish(attempt)
+        _publish(attempt)
     except OSError as error:
-        raise disk_problem(error, task.log.parent) from error
+        raise disk_problem(error, root) from error
     return attempt
 
 
@@ -85,7 +88,7 @@ def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
     try:
         found = digests(root, step.produces, attempt.aside) if good else {}
         settle(attempt.aside, passed=good)
-        if step.log and not _is_published(attempt):
+        if not _is_published(attempt):
             _publish(attempt, copy=True)
     except OSError as error:
         raise disk_problem(error, root) from error
@@ -134,11 +137,15 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def environment(changes: Mapping[str, str | None]) -> dict[str, str]:
+def environment(base: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
     """The caller's environment with a step's changes. Python does not hold its output back: logs are live."""
-    merged: dict[str, str | None] = {**os.environ, **changes}
-    merged.setdefault("PYTHONUNBUFFERED", "1")
-    return {name: value for name, value in merged.items() if value is not None}
+    made = {"PYTHONUNBUFFERED": "1", **base}
+    for name, value in changes.items():
+        if value is None:
+            made.pop(name, None)
+        else:
+            made[name] = value
+    return made
 
 
 def file_name(step: str) -> str:
@@ -164,17 +171,23 @@ def _observation(run: Path, index: int, plan: Plan, step: Step) -> Path | None:
     return run / "evidence" / str(index) / f"{step.id.replace('/', '__')}.ops.json"
 
 
-def _free_log(folder: Path, name: str) -> Path:
-    path, number = folder / f"{name}.log", 1
-    while path.exists():
-        number += 1
-        path = folder / f"{name}.{number}.log"
-    return path
+def _new_log(folder: str, name: str) -> str:
+    """An empty file for the log, of a name that is not taken."""
+    path, number = f"{folder}/{name}.log", 1
+    while True:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+            return path
+        except FileExistsError:
+            number += 1
+            path = f"{folder}/{name}.{number}.log"
+        except FileNotFoundError:
+            os.makedirs(folder)
 
 
 def _is_published(attempt: Attempt) -> bool:
     try:
-        return os.path.samefile(attempt.task.log, attempt.published_log)
+        return not attempt.published_log or os.path.samefile(attempt.task.log, attempt.published_log)
     except OSError:
         return False
 
@@ -182,12 +195,17 @@ def _is_published(attempt: Attempt) -> bool:
 def _publish(attempt: Attempt, *, copy: bool = False) -> None:
     """Give the log its second name; on another disk it can only be copied, when it is complete."""
     place = attempt.published_log
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.is_dir():
-        return  # the dialect names its save directory like a log; the run's own log is enough
-    place.unlink(missing_ok=True)
-    try:
-        os.link(attempt.task.log, place)
-    except OSError:
-        if copy:
-            shutil.copyfile(attempt.task.log, place)
+    if not place or os.path.isdir(place):
+        return  # some dialects name the save directory like a log; the run's own log is enough
+    for _ in range(2):
+        try:
+            os.link(attempt.task.log, place)
+            return
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+        except FileExistsError:
+            os.unlink(place)
+        except OSError:
+            break
+    if copy:
+        shutil.copyfile(attempt.task.log, place)

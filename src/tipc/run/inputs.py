@@ -59,7 +59,7 @@ class _Repo:
         self._outputs = _output_directories(self.root, plans, steps)
         self._produced = {_inside(self.root, place) for step in steps for place in _places(step)}
         self._sources = ""
-        self._named: dict[Path, str] = {}
+        self._named: dict[tuple[str, str], str] = {}
 
     def sources(self) -> str:
         """One digest of the names and contents of all source files."""
@@ -75,15 +75,17 @@ class _Repo:
         found = {}
         for word in step.argv:
             name = word.rpartition("=")[2]
-            path = Path(os.path.normpath(self.root / step.cwd / name))
-            if not name or not path.is_relative_to(self.root) or self._is_produced(path):
-                continue
-            if path not in self._named:
-                small = path.is_file() and path.stat().st_size <= NAMED_LIMIT
-                self._named[path] = digest(path) if small else ""
-            if self._named[path]:
-                found[name] = self._named[path]
+            key = (step.cwd, name)
+            if key not in self._named:
+                self._named[key] = self._digest_named(step.cwd, name)
+            if self._named[key]:
+                found[name] = self._named[key]
         return found
+
+    def _digest_named(self, cwd: str, name: str) -> str:
+        path = Path(os.path.normpath(self.root / cwd / name))
+        inside = bool(name) and path.is_relative_to(self.root) and not self._is_produced(path)
+        return digest(path) if inside and path.is_file() and path.stat().st_size <= NAMED_LIMIT else ""
 
     def _walk(self, folder: Path) -> Iterator[Path]:
         try:
@@ -122,12 +124,10 @@ def _places(step: Step) -> list[str]:
 
 def _output_directories(root: Path, plans: Sequence[Plan], steps: Sequence[Step]) -> frozenset[str]:
     """Directories that steps write into, but never one that holds a script which a step names."""
-    found = {_inside(root, os.path.dirname(plan.results_log)) for plan in plans}
+    named = {os.path.dirname(plan.results_log) for plan in plans} | {step.model_dir for step in steps}
     for step in steps:
-        found.update(
-            _inside(root, os.path.dirname(place)) for place in (step.log, step.weights, *_places(step))
-        )
-        found.add(_inside(root, step.model_dir))
+        named.update(os.path.dirname(place) for place in (step.log, step.weights, *_places(step)))
+    found = {_inside(root, place) for place in named}
     scripts = [
         PurePosixPath(_inside(root, os.path.join(step.cwd, word)))
         for step in steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,12 +24,11 @@ class OneByOne:
 
     def __init__(self, plans: Sequence[Plan], *, timeout: float | None, cold: bool) -> None:
         self._plans = list(plans)
-        self._timeout = timeout
-        self._cold = cold
         self._inputs = Inputs(self._plans)
         self._results: dict[Key, StepResult] = {}
         facts = describe([plan.repo for plan in plans], [interpreter(plan) for plan in plans])
         self._journal = store.create_run(self._plans, facts, argv=["pytest"])
+        self._conditions = attempts.Conditions(self._journal.directory, dict(os.environ), timeout, cold)
         self._executor = LocalExecutor()
 
     def step(self, plan: Plan, step: Step) -> StepResult:
@@ -66,15 +66,7 @@ class OneByOne:
 
     def _run(self, plan: Plan, step: Step) -> StepResult:
         needed = [self._results[plan.key, need] for need in step.needs if (plan.key, need) in self._results]
-        attempt = attempts.begin(
-            self._journal.directory,
-            self._plans.index(plan),
-            plan,
-            step,
-            1,
-            timeout=self._timeout,
-            cold=self._cold,
-        )
+        attempt = attempts.begin(self._conditions, self._plans.index(plan), plan, step, 1)
         inputs = self._inputs.of(plan, step, needed)
         self._journal.started(plan.key, step.id, 1, str(attempt.task.log), inputs)
         return attempts.finish(attempt, self._outcome(attempt), self._executor.name)

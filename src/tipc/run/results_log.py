@@ -22,10 +22,17 @@ def append(plan: Plan, line: str) -> None:
     """Append a line to ``results_python.log``, or whatever the dialect calls it."""
     if not plan.results_log or not line:
         return
-    path = Path(plan.repo) / plan.results_log
+    path = Path(plan.repo, plan.results_log)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(line + "\n")
+        try:
+            _write(path, line)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True)
+            _write(path, line)
     except OSError as error:
         raise disk_problem(error, path) from error
+
+
+def _write(path: Path, line: str) -> None:
+    with open(path, "a", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(line + "\n")

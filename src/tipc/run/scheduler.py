@@ -6,6 +6,7 @@ to look whether it was asked to stop.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,6 +91,13 @@ class Scheduler:
         self.results: dict[Key, StepResult] = {}
         self._inputs = Inputs(list({node.index: node.plan for node in self.nodes}.values()))
         self._resources = Resources(self.settings.cores, self.settings.jobs)
+        self._conditions = attempts.Conditions(
+            self.journal.directory,
+            dict(os.environ),
+            self.settings.timeout,
+            self.settings.cold,
+            self.settings.python,
+        )
         self._ready = ReadyQueue()
         self._waits = [len({*node.needs, *node.after}) for node in self.nodes]
         self._running: dict[int, _Running] = {}
@@ -170,16 +178,7 @@ class Scheduler:
                 self._start(node, 1, claim_of(node.step, self._resources.cores), inputs)
 
     def _start(self, node: Node, number: int, claim: Claim, inputs: Mapping[str, str]) -> None:
-        attempt = attempts.begin(
-            self.journal.directory,
-            node.index,
-            node.plan,
-            node.step,
-            number,
-            timeout=self.settings.timeout,
-            cold=self.settings.cold,
-            python=self.settings.python,
-        )
+        attempt = attempts.begin(self._conditions, node.index, node.plan, node.step, number)
         self.journal.started(*node.key, number, str(attempt.task.log), inputs)
         self._resources.take(claim)
         ticket = self.executor.start(attempt.task)
