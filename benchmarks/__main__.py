@@ -1,4 +1,4 @@
-"""Run every benchmark, or those that are named: ``python benchmarks [NAME…]``. Exit 1 if a stated bound is broken."""
+"""Run every benchmark, or those named: ``python benchmarks [NAME…]``. Exit 1 if a stated bound is broken."""
 
 from __future__ import annotations
 

@@ -50,5 +50,5 @@ def evaluate(network: Any, loader: Any) -> Result:
             sums += [float(loss.item()), *hits(logits.numpy(), labels.numpy()), len(labels)]
     if training:
         network.train()
-    loss_sum, top1, top5, count = distributed.sum_over_ranks(sums)
+    loss_sum, top1, top5, count = map(float, distributed.sum_over_ranks(sums))
     return Result(loss_sum / count, top1 / count, top5 / count, int(count))
