@@ -1,6 +1,6 @@
 """Reports over a thousand cells, and comparisons of noisy runs.
 
-Bounds: a page over 1,000 cells (5,000 steps with their logs) takes at most 5 s of processor time, one over fifty
+Bounds: a page over 1,000 cells (5,000 steps with their logs) takes at most 5 s of processor time, one over 50
 configs has at most 700 KB; twenty equal runs raise no alarm at any noise level, and a slow-down of a tenth is
 found every time where two runs differ by about 2 %.
 """

@@ -264,7 +264,7 @@ def fabricate(home: Path, recipe: Recipe | None = None) -> tuple[Run, Verdict | 
         results=results,
         started=recipe.started,
         ended=clock + 1,
-        argv=("tipc", "run", plans[0].config, plans[0].mode),
+        argv=(plans[0].config, plans[0].mode),
     )
     return run, Verdict(run.id, tuple(findings)) if recipe.checks else None
 

@@ -91,7 +91,7 @@ def test_a_failed_step_is_open_and_shows_the_end_of_its_log(tmp_path: Path) -> N
     opened = [attrs for tag, attrs in seen.tags if tag == "details" and "open" in attrs]
     assert {attrs["class"] for attrs in opened} == {"plan", "cell", "step"}
     assert "FileNotFoundError: ./lite_data/train_list.txt" in seen.text
-    assert "bash test_tipc/prepare.sh" in seen.text
+    assert "tipc prepare test_tipc/configs/mobilenet_v3_small" in seen.text
 
 
 def test_no_other_host_is_named_as_a_source(tmp_path: Path) -> None:

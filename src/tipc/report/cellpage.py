@@ -14,9 +14,10 @@ from tipc.certify.verdict import PASS
 from tipc.report import charts
 from tipc.report.evidence import operator_counts
 from tipc.report.figures import curve
+from tipc.report.marks import FINDING_STATES
 from tipc.report.pictures import Pictures
 from tipc.report.text import command, duration, figure, log_end, relative, size
-from tipc.report.view import BAD, CellView, PlanView, StepView, asked
+from tipc.report.view import BAD, ORDER, CellView, PlanView, StepView, asked
 from tipc.run.record import FAILED, TIMEOUT
 
 TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for
@@ -65,7 +66,7 @@ def cell_page(
         "time": duration(cell.wall),
         "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
         "bars": [_bar(view, clock) for view in ran],
-        "not_certified": cell.not_certified,
+        "not_certified": data.not_certified,
         "curves": _curves(cell),
         "evaluation": ", ".join(
             f"{name} {figure(value)}"
@@ -83,15 +84,22 @@ def cell_page(
 
 
 def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
-    """Every finding with its evidence; on a page over many, of those that passed only the telling ones."""
-    findings = [finding for finding in cell.every_finding if not budget.brief or finding.status != PASS]
-    if not budget.brief:
-        return {"findings": findings, "passed": ""}
-    passed = [finding for finding in cell.every_finding if finding.status == PASS]
-    told = [f"{one.check} {one.message}" for one in passed if one.check.startswith(TELLING)]
-    rest = Counter(one.check for one in passed if not one.check.startswith(TELLING))
-    names = [f"{check} ×{count}" if count > 1 else check for check, count in sorted(rest.items())]
-    return {"findings": findings, "passed": " · ".join([*told, *([", ".join(names)] if names else [])])}
+    """What did not pass and what people look for in the open; the other checks that passed folded away, on a
+    page over many configs only by name. Of a step that did not pass its state says enough."""
+    found = [*cell.findings, *(one for view in cell.steps if view.result.ok for one in view.findings)]
+    found.sort(key=lambda one: (ORDER.index(FINDING_STATES[one.status]), one.check))
+    shown = [
+        one for one in found if one.status != PASS or (one.check.startswith(TELLING) and not budget.brief)
+    ]
+    rest = [one for one in found if one not in shown]
+    told = [f"{one.check} {one.message}" for one in rest if one.check.startswith(TELLING)]
+    names = Counter(one.check for one in rest if not one.check.startswith(TELLING))
+    told += [f"{check} ×{count}" if count > 1 else check for check, count in names.items()]
+    return {
+        "findings": shown,
+        "passed": " · ".join(told),
+        "more_findings": [] if budget.brief else rest,
+    }
 
 
 def _bar(view: StepView, clock: tuple[float, float]) -> dict[str, Any]:

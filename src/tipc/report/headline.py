@@ -62,14 +62,12 @@ def _details(view: RunView, states: Counter[str]) -> Iterator[str]:
     skipped = view.counts[SKIPPED]
     steps += [f"{skipped:,} skipped"] if skipped else []
     yield ", ".join([plural(len(view.steps), "step"), *steps])
-    if view.verdict is not None:
-        refuted = view.verdict.count(FAIL)
-        if refuted:
-            yield f"{plural(refuted, 'check')} failed"
-        required = (finding for finding in view.verdict.findings if finding.required)
-        unproven = sum(finding.status == UNCHECKED for finding in required)
-        if unproven:
-            yield f"{plural(unproven, 'check')} could not be made"
+    refuted = sum(finding.status == FAIL for finding in view.telling)
+    if refuted:
+        yield f"{plural(refuted, 'check')} failed"
+    unproven = sum(finding.status == UNCHECKED and finding.required for finding in view.telling)
+    if unproven:
+        yield f"{plural(unproven, 'check')} could not be made"
     uncertified = sum(bool(cell.not_certified) for plan in view.plans for cell in plan.cells)
     if uncertified:
         strict = " (strict)" if view.verdict is not None and view.verdict.strict else ""

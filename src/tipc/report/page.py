@@ -22,8 +22,10 @@ from tipc.report.headline import headline
 from tipc.report.machine import machine_name, versions
 from tipc.report.marks import FINDING_STATES, MARKS
 from tipc.report.matrix import Entry, matrix_of
-from tipc.report.text import clean, command, duration, figure, one_line, plural
-from tipc.report.view import BAD, ORDER, PlanView, RunView
+from tipc.report.text import clean, command, duration, figure, log_end, one_line, plural
+from tipc.report.view import BAD, ORDER, UNCERTIFIED, PlanView, RunView
+from tipc.run.diagnose import diagnose
+from tipc.run.record import FAILED, TIMEOUT
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +48,7 @@ def page(views: Sequence[RunView], target: Path) -> str:
             plans.append(_plan(view, plan, f"p{len(plans)}", target, budget))
     if len(plans) == 1:
         plans[0]["open"] = True
-        for cell in plans[0]["cells"][:1]:
+        for cell in [cell for cell in plans[0]["cells"] if cell["curves"]][:1]:
             cell["open"] = True
     anchors: dict[str, str] = {}
     for entry in plans:
@@ -140,7 +142,7 @@ def _run(view: RunView) -> dict[str, Any]:
     if view.verdict is not None:
         facts.append(("checks", f"{view.verdict.count(PASS)} of {len(view.verdict.findings)} passed"))
     if run.argv:
-        facts.append(("again", command(run.argv, {})))
+        facts.append(("again", command(("tipc", "run", *run.argv), {})))
     environment = json.dumps(plain(run.environment), indent=1, ensure_ascii=False, sort_keys=True)
     return {
         "id": run.id,
@@ -162,7 +164,6 @@ def _plan(view: RunView, plan: PlanView, anchor: str, target: Path, budget: Budg
         for number, cell in enumerate(plan.cells)
     ]
     data = plan.plan
-    fixes = [f"differs from the upstream script: {fix.id}: {fix.reason}" for fix in data.fixes]
     return {
         "anchor": anchor,
         "model": data.model,
@@ -171,7 +172,8 @@ def _plan(view: RunView, plan: PlanView, anchor: str, target: Path, budget: Budg
         "dialect": data.dialect,
         "state": plan.state,
         "words": f"{data.model} {data.config} {data.mode} {data.dialect} {plan.state}".lower(),
-        "notes": (*data.notes, *fixes),
+        "notes": data.notes,
+        "fixes": [f"{fix.id}: {fix.reason}" for fix in data.fixes],
         "findings": plan.findings,
         "summary": f"{plural(len(steps), 'step')} · {duration(last - first)}",
         "clock": f"{duration(last - first)} from first to last step",
@@ -184,23 +186,18 @@ def _attention(views: Sequence[RunView], plans: Sequence[Mapping[str, Any]]) -> 
     """What failed, was not checkable or is not certified; the same words about several cells once."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
 
+    def tell(state: str, check: str, message: str, **more: str) -> None:
+        item = {"state": state, "check": check, "message": message, "times": 0, **more}
+        # What this machine cannot show is one thing to do, however many cells it is said about.
+        about = "" if state == UNCERTIFIED else message
+        found.setdefault((state, check, about), item)["times"] += 1
+
     def add(finding: Finding, where: str, anchor: str) -> None:
         if finding.status == PASS or (finding.status == UNCHECKED and not finding.required):
             return
-        item = found.setdefault(
-            (finding.check, finding.status, finding.message),
-            {
-                "check": finding.check,
-                "state": FINDING_STATES[finding.status],
-                "message": finding.message,
-                "title": finding.title,
-                "remedy": finding.remedy,
-                "where": where,
-                "anchor": anchor,
-                "times": 0,
-            },
-        )
-        item["times"] += 1
+        state = FINDING_STATES[finding.status]
+        more = {"title": finding.title, "remedy": finding.remedy, "where": where, "anchor": anchor}
+        tell(state, finding.check, finding.message, **more)
 
     number = 0
     for view in views:
@@ -213,6 +210,15 @@ def _attention(views: Sequence[RunView], plans: Sequence[Mapping[str, Any]]) -> 
                 add(finding, plan.plan.model, entry["anchor"])
             for cell, entered in zip(plan.cells, entry["cells"], strict=True):
                 where = f"{plan.plan.model} · {cell.cell.trainer} · {cell.cell.runs_on}"
-                for finding in cell.every_finding:
+                for one in cell.steps:
+                    if one.result.state in (FAILED, TIMEOUT):
+                        known = diagnose(plan.plan, one.step, one.result, log_end(one.result.log, 12))
+                        more = {"title": one.label, "remedy": known.remedy, "where": where}
+                        tell(
+                            one.state, "", known.cause or one.result.reason, anchor=entered["anchor"], **more
+                        )
+                    for finding in one.findings if one.result.ok else ():
+                        add(finding, where, entered["anchor"])
+                for finding in cell.findings:
                     add(finding, where, entered["anchor"])
     return sorted(found.values(), key=lambda item: ORDER.index(item["state"]))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.report.headline import headline
 from tipc.report.marks import FINDING_STATES, LETTERS, MARKS
 from tipc.report.text import clean, duration, one_line, relative
@@ -179,7 +179,11 @@ def _failures(view: RunView, full: bool) -> list[Line]:
             continue
         known = diagnose(plan.plan, one.step, one.result, tail(one.result.log) if one.result.log else [])
         lines.append([Span("FAILED", "bold red"), Span(f"  {clean(plan.plan.model)} · {clean(one.step.id)}")])
-        table = {"cause": known.cause or one.result.reason, "try": known.remedy, "log": one.result.log}
+        table = {
+            "cause": known.cause or one.result.reason,
+            "try": known.remedy,
+            "log": relative(one.result.log, str(Path.cwd())),
+        }
         lines += [
             [Span(f"  {name:<8} ", "dim"), Span(one_line(text, 400))] for name, text in table.items() if text
         ]
@@ -194,7 +198,7 @@ def _conclusion(view: RunView, marks: dict[str, str], report: Path | None) -> li
     first = " ".join(filter(None, (line.word, line.where)))
     lines: list[Line] = [[Span(first, TONES[line.tone]), Span(f" · {' · '.join(line.details)}")]]
     if view.verdict is not None:
-        lines += _findings(view.verdict, marks)
+        lines += _findings(view, marks)
     elif line.word == "NOT CHECKED":
         lines.append([Span("  the commands ended well; whether their results are right was not looked at")])
     if report is not None:
@@ -202,13 +206,14 @@ def _conclusion(view: RunView, marks: dict[str, str], report: Path | None) -> li
     return lines
 
 
-def _findings(verdict: Verdict, marks: dict[str, str]) -> list[Line]:
+def _findings(view: RunView, marks: dict[str, str]) -> list[Line]:
     """What did not pass with its remedy, one entry for the same message; then what did."""
     rows: list[list[Line]] = []
+    told = _told_above(view)
     for status in (FAIL, UNCHECKED, NOT_CERTIFIED):
         groups: dict[tuple[str, str], list[Finding]] = {}
-        for finding in verdict.findings:
-            if finding.status == status and (status != UNCHECKED or finding.required):
+        for finding in view.telling:
+            if finding.status == status and (status != UNCHECKED or finding.required) and finding not in told:
                 groups.setdefault((finding.check, finding.message), []).append(finding)
         for (check, message), findings in list(groups.items())[:20]:
             rows.append(_entry(status, check, message, len(findings), marks))
@@ -217,17 +222,32 @@ def _findings(verdict: Verdict, marks: dict[str, str]) -> list[Line]:
                 rows.append([[], [], [Span("try  ", "dim"), Span(one_line(remedy, 400))]])
         if len(groups) > 20:
             rows.append([[], [], [Span(f"and {len(groups) - 20} more", "dim")]])
-    passed = [finding for finding in verdict.findings if finding.status == PASS]
+    passed = [finding for finding in view.telling if finding.status == PASS]
     telling = Counter((one.check, one.message) for one in passed if one.check.startswith(TELLING))
     for (check, message), count in list(telling.items())[:8]:
         rows.append(_entry(PASS, check, message, count, marks))
-    told = {check for check, _ in list(telling)[:8]}
-    rest = [one for one in passed if one.check not in told]
+    named = {check for check, _ in list(telling)[:8]}
+    rest = [one for one in passed if one.check not in named]
     if rest:
         names = sorted({one.check for one in rest})
         text = f"{len(rest)} passed: {', '.join(names[:14])}{', …' if len(names) > 14 else ''}"
         rows.append([[Span(marks[PASSED], "green")], [Span("checks")], [Span(text)]])
     return aligned(rows, gap="  ")
+
+
+def _told_above(view: RunView) -> list[Finding]:
+    """The findings that only repeat why a cell ran elsewhere than was asked: its table has said so."""
+    if len(view.plans) > WHOLE:
+        return []
+    return [
+        finding
+        for plan in view.plans
+        for cell in plan.cells
+        for finding in cell.every_finding
+        if finding.status == NOT_CERTIFIED
+        and cell.cell.not_certified
+        and cell.cell.not_certified in finding.message
+    ]
 
 
 def _entry(status: str, check: str, message: str, count: int, marks: dict[str, str]) -> list[Line]:

@@ -118,6 +118,15 @@ class RunView:
         return tuple(view for plan in self.plans for view in plan.steps)
 
     @property
+    def telling(self) -> tuple[Finding, ...]:
+        """The findings that say more than the states of the steps: none about a step that did not pass."""
+        failed = {
+            (plan.plan.key, one.step.id) for plan in self.plans for one in plan.steps if not one.result.ok
+        }
+        found = self.verdict.findings if self.verdict else ()
+        return tuple(finding for finding in found if (finding.plan, finding.step) not in failed)
+
+    @property
     def counts(self) -> Counter[str]:
         """How many steps are in each state; what the plan left out counts as skipped."""
         counts = Counter(view.state for view in self.steps)
@@ -185,9 +194,11 @@ def view_of(run: Run, verdict: Verdict | None) -> RunView:
 
 
 def _plan_view(run: Run, plan: Plan, about: About, strict: bool) -> PlanView:
-    steps: dict[str, list[Step]] = {cell.id: [] for cell in plan.cells}
-    for step in plan.steps:
+    steps: dict[str, list[Step]] = {}
+    for step in plan.steps:  # in order of execution: preparing first
         steps.setdefault(step.cell, []).append(step)
+    for cell in plan.cells:
+        steps.setdefault(cell.id, [])
     skips: dict[str, list[Skip]] = defaultdict(list)
     for skip in plan.skipped:
         skips[skip.cell].append(skip)
