@@ -30,6 +30,10 @@ def read_repository(repo: Path) -> RepoScene:
             plans.append(build_plan(path, MODE, repo=repo))
         except UsageError as error:
             broken[path.relative_to(repo).as_posix()] = error.message.splitlines()[0]
+    read = {path.resolve() for path in paths}
+    for path in sorted(folder.glob("**/*infer_python*.txt")):
+        if path.resolve() not in read:
+            broken[path.relative_to(repo).as_posix()] = "it has the name of a config, and is none"
     return RepoScene(repo, tuple(plans), broken, newest_runs(repo, {plan.config for plan in plans}))
 
 

@@ -17,8 +17,8 @@ ASKED = {
     "data_path": ("DATA", "folder of the lite data"),
     "img_path": ("IMAGE", "image or folder for inference"),
     "weights": ("WEIGHTS", "name of the weights that training leaves"),
-    "amp_option": ("AMP", "option that turns on mixed precision"),
-    "pact_option": ("PACT", "option that turns on quantisation"),
+    "amp_option": ("AMP", "option that turns on mixed precision: --amp-option=--amp_level=O2"),
+    "pact_option": ("PACT", "option that turns on quantisation: --pact-option=--pact_quant"),
     "epochs": ("EPOCHS", "epochs of a lite training"),
     "batch_size": ("BATCH", "batch size of a lite training"),
 }

@@ -1,0 +1,110 @@
+"""A verdict is a pass only where everything was looked at, and it survives its way to disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from certify_chain import plan_of, run_chain
+from certify_plain_repo import make_plain_repo
+from conftest import alarms
+
+from tipc.certify.store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
+from tipc.certify.text import verdict_text
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
+from tipc.errors import EnvironmentProblem
+from tipc.run.record import BLOCKED, FLAKY, PENDING, TIMEOUT, Run
+
+Judge = Callable[[Run], list[Finding]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    repo = make_plain_repo(tmp_path)
+    return run_chain(repo, plan_of(repo))
+
+
+def with_result(run: Run, step: str, **changes: object) -> Run:
+    key = (run.plans[0].key, step)
+    return replace(run, results={**run.results, key: replace(run.results[key], **changes)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "status", "required"),
+    [
+        (TIMEOUT, "after 60 s", FAIL, True),
+        (BLOCKED, "needs x", UNCHECKED, True),
+        (PENDING, "", UNCHECKED, True),
+        (PENDING, "not selected", UNCHECKED, False),
+        (FLAKY, "", PASS, True),
+    ],
+)
+def test_a_step_that_did_not_run_well_is_never_a_pass(
+    run: Run, judge: Judge, state: str, reason: str, status: str, required: bool
+) -> None:
+    found = judge(with_result(run, "cell/eval", state=state, reason=reason))
+    [finding] = [one for one in found if one.check == "TS001" and one.step == "cell/eval"]
+    assert (finding.status, finding.required) == (status, required)
+    others = [one for one in found if one.step == "cell/eval" and one.check != "TS001"]
+    assert bool(others) == (state == FLAKY), "nothing is concluded from a step that did not pass"
+
+
+def test_what_this_machine_cannot_show_fails_only_a_strict_verdict(run: Run, judge: Judge) -> None:
+    findings = tuple(judge(run))
+    assert any(one.check == "TS003" and one.status == NOT_CERTIFIED for one in findings)
+    assert Verdict("r", findings).passed
+    assert not Verdict("r", findings, strict=True).passed
+
+
+def test_a_run_without_findings_is_no_pass() -> None:
+    assert not Verdict("r", ()).passed
+
+
+def test_a_log_that_is_gone_is_unchecked(run: Run, judge: Judge) -> None:
+    Path(run.results[(run.plans[0].key, "cell/eval")].log).unlink()
+    assert {one.check for one in alarms(judge(run))} == {"TS002", "TL106"}
+
+
+def test_a_verdict_comes_back_from_disk_as_it_was(run: Run, judge: Judge) -> None:
+    verdict = Verdict(run.id, tuple(judge(run)))
+    save_verdict(run, verdict)
+    loaded = load_verdict(run)
+    assert loaded is not None
+    assert verdict_to_json(loaded) == verdict_to_json(verdict)
+    data = verdict_to_json(verdict)
+    assert data["counts"]["pass"] == sum(one["status"] == PASS for one in data["findings"])
+
+
+def test_figures_that_json_has_no_word_for_become_null() -> None:
+    finding = Finding(
+        "TL103", "t", FAIL, "loss is nan", evidence={"series": [{"loss": float("nan")}], "p": Path("x")}
+    )
+    text = json.dumps(verdict_to_json(Verdict("r", (finding,))), allow_nan=False)
+    assert json.loads(text)["findings"][0]["evidence"] == {"series": [{"loss": None}], "p": "x"}
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"schema": "other"}, {"schema": "tipc.verdict/1", "findings": [{"check": 1}]}]
+)
+def test_something_else_than_a_verdict_is_refused(data: dict[str, object]) -> None:
+    with pytest.raises(EnvironmentProblem):
+        verdict_from_json(data)
+
+
+def test_half_a_verdict_is_told_and_none_is_none(run: Run) -> None:
+    assert load_verdict(run) is None
+    (run.directory / "verdict.json").write_text('{"schema": "tipc')
+    with pytest.raises(EnvironmentProblem, match="cannot be read"):
+        load_verdict(run)
+
+
+def test_the_text_has_every_problem_its_remedy_and_no_control_characters() -> None:
+    finding = Finding("TS002", "title", FAIL, "bad \x1b[31m\nline", step="c/train", remedy="mend it")
+    text = verdict_text(Verdict("r1", (finding, replace(finding, status=PASS))))
+    assert "✘ TS002  failed  title  [c/train]" in text
+    assert "try: mend it" in text
+    assert "NOT CERTIFIED · r1 · 1 passed, 1 failed, 0 unchecked, 0 not certified" in text
+    assert "\x1b" not in text
