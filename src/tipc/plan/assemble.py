@@ -14,7 +14,7 @@ from tipc.plan.model import Cell, Skip, Step
 from tipc.plan.scope import Scope
 from tipc.plan.template import render
 from tipc.plan.walk import Combination, Command, Left
-from tipc.plan.words import Words, words_of
+from tipc.plan.words import CannotStart, Words, visible_of, words_of
 
 WEIGHT_ENDINGS = (".pdparams", ".pdopt", ".pdmodel", ".pth", ".params")
 _UNSAFE = re.compile(r"[^\w.,~-]")
@@ -56,7 +56,13 @@ class Assembly:
             reason = "planned for the CPU" if self.target.machine.gpus else "no GPU on this machine"
             self.skipped.append(Skip(self._cell_name(item.cell), item.kind, _what(item), reason))
             return
-        words = words_of(item, self.scope, allow_shell=self.target.allow_shell, cwd=self._directory(item.cwd))
+        try:
+            words = words_of(
+                item, self.scope, allow_shell=self.target.allow_shell, cwd=self._directory(item.cwd)
+            )
+        except CannotStart as why:
+            self.skipped.append(Skip(self._cell_name(item.cell), item.kind, _what(item), str(why)))
+            return
         cell = self._cell(item, words)
         reason = "" if self.target.as_upstream else self._reason_to_skip(item, cell, words)
         if reason:
@@ -97,7 +103,7 @@ class Assembly:
         target, placement = self.target, command.cell.placement
         identity = _unique(f"{cell.id}/{_suffix(command)}", self.ids)
         self.ids.add(identity)
-        argv, env = words.argv, {"CUDA_VISIBLE_DEVICES": command.visible, **command.env, **words.env}
+        argv, env = words.argv, {"CUDA_VISIBLE_DEVICES": visible_of(command), **command.env, **words.env}
         device, gpus = self._device(command)
         count = processes(placement) if command.kind == "train" else 1
         if not target.as_upstream:

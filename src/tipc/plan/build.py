@@ -46,7 +46,16 @@ def build_plan(
     if trace:
         from tipc.plan.trace.api import trace_plan
 
-        return trace_plan(Path(path), mode, root)
+        return trace_plan(
+            path,
+            mode,
+            root,
+            as_upstream=as_upstream,
+            python=python,
+            device=device,
+            machine=machine,
+            allow_shell=allow_shell,
+        )
     if known is None:
         raise UsageError(
             "no dialect fits this file, and its repository has no script to trace",

@@ -23,6 +23,7 @@ class Placement(NamedTuple):
     launch: int  # SINGLE, MULTI or MACHINES
     nodes: int
     cpu: bool = False  # the entry asks for no GPU at all
+    several: bool = False  # the script takes it for several machines
 
 
 def _first(text: str) -> str:
@@ -46,7 +47,8 @@ def by_length(entry: str, rules: Rules) -> Placement:
         visible = _first(entry) if rules.machine_env else None
     several = len(ips) > rules.threshold
     launch = SINGLE if len(entry) <= 2 else MACHINES if several else MULTI
-    return Placement(entry, ips, visible, launch, len(split(ips, ",")) if several else 1, entry == "-1")
+    nodes = len(split(ips, ",")) if several else 1
+    return Placement(entry, ips, visible, launch, nodes, entry == "-1", several)
 
 
 def by_ids(entry: str, rules: Rules) -> Placement:

@@ -28,7 +28,7 @@ def _find(name: str, search: str) -> str | None:
 
 
 def _behind_shim(directory: str, name: str) -> str | None:
-    """The program itself; for pyenv's stand-in, which is there for versions that are off, the active one's."""
+    """The program itself; of pyenv's stand-in, which is there for every version, that of the active one."""
     root, last = os.path.split(directory)
     versions = os.path.join(root, "versions")
     if last != "shims" or not os.path.isdir(versions):

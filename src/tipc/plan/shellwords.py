@@ -18,6 +18,7 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
+_REDIRECTION = re.compile(r"(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*([^ \t\n]*))")
 
 
 Lookup = Callable[[str], str]  # the value of a variable; "" where it is not set
@@ -47,15 +48,33 @@ class _Word:
         self.started = True
 
 
-def split_words(text: str, lookup: Lookup, cwd: str = ".") -> list[str]:
-    """The words of a simple command, as bash would hand them to the program."""
+def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str] | None = None) -> list[str]:
+    """The words of a simple command, as bash would hand them to the program.
+
+    With ``redirected``, a redirection of the output is accepted, and where it goes is added there.
+    """
     if PLAIN.match(text):
         return text.split()
     words: list[str] = []
+    if redirected is not None and ">" in text:
+        text, targets = _without_redirections(text, lookup)
+        redirected += targets
     for word in _scan(text, lookup):
         for braced in _braces(word):
             words.extend(_globbed(_tilde(braced, lookup), cwd))
     return words
+
+
+def _without_redirections(text: str, lookup: Lookup) -> tuple[str, list[str]]:
+    """The text without ``> file`` and ``2>&1``, and the files: the script adds them, so none is quoted."""
+    targets: list[str] = []
+    kept, position = [], 0
+    for match in _REDIRECTION.finditer(text):
+        kept.append(text[position : match.start()])
+        position = match.end()
+        if match.group(1):
+            targets.append("".join("".join(word.text) for word in _scan(match.group(1), lookup)))
+    return " ".join([*kept, text[position:]]), targets
 
 
 def _scan(text: str, lookup: Lookup) -> list[_Word]:

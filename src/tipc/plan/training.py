@@ -91,7 +91,7 @@ def _combination(
         yield Left(cell, "train", trainer, f"line {scope.lines.get(selected.row, 0)} says null")
         return
     scope.choose([choice for choice in rules.choices if choice.name != "infer_dir"])
-    values["save_dir"] = scope.render(rules.save_dir[1 if placement.nodes > 1 else 0])
+    values["save_dir"] = scope.render(rules.save_dir[1 if placement.several else 0])
     values["save_model"] = values["save_dir"]
     _set_pretrained(walk, selected, cell)
     env = {name: scope.render(text) for name, text, when in rules.exported if scope.holds(when)}

@@ -76,11 +76,10 @@ class Walk:
             scope.values[name] = scope.render(template)
 
     def log(self, template: str, own: str = "") -> str:
-        """The log of the next command; with ``logs="own"`` never a nameless one, nor one that is taken."""
+        """The log of the next command; with ``logs="own"`` it always has a name that no other command has."""
         log = self.scope.render(template)
-        if self.rules.logs == "own" and (not log or log in self.logs):
-            name = f"{self.name()}_{own or basename(log)}"
-            log = f"{self.scope.values['log_path']}/{name}"
+        if self.rules.logs == "own" and (not log or not own or log in self.logs):
+            log = f"{self.scope.values['log_path']}/{self.name()}_{own or basename(log)}"
             stem, number = log.removesuffix(".log"), 2
             while log in self.logs:
                 log, number = f"{stem}_{number}.log", number + 1
@@ -90,10 +89,11 @@ class Walk:
         return log
 
     def name(self) -> str:
-        """What names the cell in a file name of its own."""
+        """What names the cell in a file name: its output directory; where nothing is trained, the config."""
         values = self.scope.values
+        stem = basename(self.scope.config.source.path).removesuffix(".txt")
         return (
-            basename(values.get("save_dir", "")).removesuffix(".log") or f"model_{values.get('index', '0')}"
+            basename(values.get("save_dir", "")).removesuffix(".log") or f"{stem}_{values.get('index', '0')}"
         )
 
     def _results(self, log: str) -> str:

@@ -65,7 +65,7 @@ def _exported_and_inferred(walk: Walk, cell: Combination) -> Iterator[Command | 
         values["saved"] = scope.render(whole.saved)
     values["infer_dir"] = scope.render(whole.model)
     if exports:
-        log = walk.log(whole.export_log, "export.log")
+        log = walk.log(whole.export_log)
         weights = cell.entry or values.get("infer_model", "")
         yield walk.command(
             "export", cell, whole.export, log, whole.scripts or "infer_export",

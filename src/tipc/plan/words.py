@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
+from posixpath import basename, dirname, normpath
 
 from tipc.config.text import Value
 from tipc.errors import UsageError
+from tipc.plan.interpreter import find_program
 from tipc.plan.scope import Scope
-from tipc.plan.shellwords import ASSIGNMENT, Lookup, ShellNeeded, split_words
+from tipc.plan.shellwords import ASSIGNMENT, PLAIN, Lookup, ShellNeeded, split_words
 from tipc.plan.template import render
 from tipc.plan.walk import Command
 
+INTERPRETER = re.compile(r"([\w./~-]*/)?(python|pypy)[0-9.]*\Z")
 SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
 # The variables of the scripts that a config's text can name, as ours are called.
 SCRIPT_VARIABLES = {
@@ -31,6 +35,10 @@ class Words:
     fails: bool = False  # the script's pipe ends in something that is no program: it reports a failure
 
 
+class CannotStart(Exception):
+    """The script's bash does not get as far as starting the command; it reports a failure and goes on."""
+
+
 def _environment(name: str) -> str:
     """For a plan of our own an unset variable is an error and not an empty text."""
     if name not in os.environ:
@@ -39,20 +47,47 @@ def _environment(name: str) -> str:
 
 
 def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> Words:
-    """The argv of a command, or a UsageError that points at what a shell would have to do."""
+    """The argv of a command.
+
+    Raises a UsageError that points at what only a shell can do, and, for a plan as upstream, CannotStart
+    where the bash itself comes to nothing.
+    """
     mistakes = scope.rules.mistakes
-    _check_interpreter(command, scope)
-    text = command.text
-    if "|" in text:
-        if mistakes and command.kind in scope.rules.live_pipe:
-            return _piped(text, command, scope, cwd)
+    text, fails = command.text, False
+    targets: list[str] | None = None
+    live = mistakes and command.kind in scope.rules.live_pipe and command.log != ""
+    if live:
+        # Python gets what stands before a pipe; the status is that of the program after it, and there is none.
+        text, pipe, _ = text.partition("|")
+        fails = pipe != ""
+    elif "|" in text:
         text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, scope)
+    if mistakes and ">" not in text and not fails and (live or command.printed != command.text):
+        # A blank in the log's name ends the redirection there, and what follows it is an argument.
+        text = f"{text} > {command.log} 2>&1" if live else command.printed.replace("|", " ")
+        targets = []
+    lookup = _lookup(command, mistakes)
     try:
-        return _assigned(split_words(text, _lookup(command, mistakes), cwd))
+        words = _assigned(split_words(text, lookup, cwd, targets), fails)
+        if targets is not None:
+            _check_targets([split_words(target, lookup, cwd) for target in targets if target], scope)
     except ShellNeeded as problem:
         if not allow_shell or not problem.runs:
             raise _refused(problem, command, scope) from None
-        return Words(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
+        words = Words(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
+    _check_interpreter(words, command, scope)
+    return words
+
+
+def visible_of(command: Command) -> str | None:
+    """CUDA_VISIBLE_DEVICES as ``eval "export CUDA_VISIBLE_DEVICES=…"`` leaves it."""
+    visible = command.visible
+    if not visible or PLAIN.match(visible):
+        return visible
+    try:
+        return split_words(f"X={visible}", _lookup(command, True))[0].removeprefix("X=")
+    except ShellNeeded:
+        return visible
 
 
 def _lookup(command: Command, mistakes: bool) -> Lookup:
@@ -78,21 +113,12 @@ def _with_protected_pipes(command: Command, scope: Scope) -> str:
     return render(command.template, scope.keys, command.values, change=protect)
 
 
-def _assigned(words: list[str]) -> Words:
+def _assigned(words: list[str], fails: bool) -> Words:
     env = {}
     while words and ASSIGNMENT.match(words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
-    return Words(tuple(words), env)
-
-
-def _piped(text: str, command: Command, scope: Scope, cwd: str) -> Words:
-    """A pipe that the script leaves alive: python gets what stands before it, the status is of the last."""
-    try:
-        words = _assigned(split_words(text.split("|", 1)[0], _lookup(command, True), cwd))
-    except ShellNeeded as problem:
-        raise _refused(problem, command, scope) from None
-    return Words(words.argv, words.env, fails=True)
+    return Words(tuple(words), env, fails=fails)
 
 
 def _best_effort(text: str, token: str, command: Command, mistakes: bool, cwd: str) -> tuple[str, ...]:
@@ -103,19 +129,40 @@ def _best_effort(text: str, token: str, command: Command, mistakes: bool, cwd: s
         return ("bash", "-c", text.strip())
 
 
-def _check_interpreter(command: Command, scope: Scope) -> None:
-    python = command.values.get("python", "")
+def _check_interpreter(words: Words, command: Command, scope: Scope) -> None:
+    """A line 3 that names no program makes bash run nothing, report failures, and exit 0."""
     if not command.template.startswith("{python}"):
         return
-    if not python.strip() or python == "null":
-        place = scope.config.value("python")
-        raise scope.config.source.error("line 3 names no interpreter", place, remedy="python:python3")
-    if "\r" in python:
-        message = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
-        raise scope.config.source.error(message, scope.config.value("python"), remedy="tipc lint --fix")
+    python = command.values.get("python", "")
+    name = words.argv[0] if words.argv else ""
+    problem, remedy = "", "python:python3"
+    if not python.replace("|", " ").strip() or python == "null":
+        problem = "line 3 names no interpreter"
+    elif "\r" in name:
+        problem = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
+        remedy = "tipc lint --fix"
+    elif not INTERPRETER.match(name) and find_program(name) is None:
+        problem = f"`{name}` is no interpreter: is a line missing or added above?"
+    if problem and scope.rules.mistakes:
+        raise CannotStart(f"{problem} (line {scope.lines['python']})")
+    if problem:
+        raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
 
 
-def _refused(problem: ShellNeeded, command: Command, scope: Scope) -> UsageError:
+def _check_targets(targets: list[list[str]], scope: Scope) -> None:
+    """The script writes into directories that it has made; anywhere else the command does not even start."""
+    made = normpath(scope.values["log_path"])
+    for words in targets:
+        target = words[0] if len(words) == 1 else ""
+        directory = normpath(dirname(target) or ".")
+        inside = directory == "." or made == directory or made.startswith(f"{directory}/")
+        if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
+            raise CannotStart(f"bash cannot write the log `{' '.join(words)}`")
+
+
+def _refused(problem: ShellNeeded, command: Command, scope: Scope) -> UsageError | CannotStart:
+    if scope.rules.mistakes and not problem.runs:
+        return CannotStart(f"bash cannot parse the command: {problem.reason}")
     place = _place(problem.token, command, scope)
     remedy = "put it in quotes, or give --allow-shell"
     if not problem.runs:
