@@ -80,7 +80,7 @@ class AutoLogger:
                 {
                     "batch_size": self.batch_size,
                     "input_shape": self.data_shape,
-                    "data_num": len(self.times.total_time),
+                    "data_num": len(self.times.counted_total()),
                 }
             ),
         )

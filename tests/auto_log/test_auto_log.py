@@ -92,6 +92,7 @@ def test_the_first_iterations_are_warm_up_and_do_not_count(monkeypatch: pytest.M
     assert field(lines, "inference_time(ms)") == "2.0"
     assert field(lines, "postprocess_time(ms)") == "3.0"
     assert field(lines, "total time spent(s)") == "0.006"
+    assert field(lines, "data_num") == "1"
 
 
 def test_with_nothing_but_warm_up_there_are_no_figures_rather_than_invented_ones() -> None:
