@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run import prepare, store
+from tipc.run import store
 from tipc.run.graph import build_graph
 from tipc.run.local import LocalExecutor
+from tipc.run.order import order
 from tipc.run.progress import Progress
 from tipc.run.record import Run
 from tipc.run.scheduler import Scheduler, Settings
@@ -81,7 +82,7 @@ class Runner:
         chosen = frozenset((plan.key, step.id) for plan in plans for step in plan.steps if wanted(step))
         executor = extra.pop("executor", None) or LocalExecutor(grace=1.0)
         self.scheduler = Scheduler(
-            build_graph(plans, prepare.order(plans)),
+            build_graph(plans, order(plans)),
             journal,
             executor,
             settings or Settings(cores=2),

@@ -10,7 +10,8 @@ import pytest
 from run_plans import Runner, plan_of, step
 
 from tipc.errors import UsageError
-from tipc.run.prepare import GUARD, order, prepare, read_declaration, with_prepare
+from tipc.run.order import order
+from tipc.run.prepare import GUARD, prepare, read_declaration, with_prepare
 
 
 def write(path: Path, text: str) -> Path:

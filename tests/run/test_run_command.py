@@ -226,16 +226,19 @@ def test_a_signal_ends_everything_and_exits_with_130(
     assert run("--resume") == 0
 
 
-def test_two_calls_cannot_go_on_with_one_run(here: Path, repo: Path, config: Path) -> None:
+def test_two_runs_cannot_work_in_one_directory(here: Path, repo: Path, config: Path) -> None:
     (repo / "behave").write_text("hang")
     process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)
     while not list(repo.glob("hangs/*")):
         time.sleep(0.02)
     second = tipc_run(here, "--resume")
+    elsewhere = tipc_run(repo, config)
     process.send_signal(signal.SIGINT)
     process.wait(30)
-    assert second.returncode == 2
-    assert "another tipc is working on this run" in second.stderr
+    assert second.returncode == elsewhere.returncode == 2
+    assert "another tipc run works in this directory" in second.stderr
+    assert "another tipc run works in this directory" in elsewhere.stderr
+    assert journals(repo) == []
 
 
 def test_a_stream_that_is_not_utf8_is_no_problem(here: Path, config: Path) -> None:

@@ -147,6 +147,15 @@ def test_several_plans_run_as_one_graph(runner: Runner, repo: Path) -> None:
     assert run.ok
 
 
+def test_plans_that_write_the_same_files_run_one_by_one(runner: Runner, repo: Path) -> None:
+    one = plan_of(repo, step("a", model_dir="./out"), step("b", needs=("a",)), config="1.txt")
+    for folder, expected in (("out", ["a", "b", "x"]), ("elsewhere", ["a", "x", "b"])):
+        played = Played()
+        two = plan_of(repo, step("x", model_dir=folder), config="2.txt")
+        runner(one, two, executor=played, settings=Settings(cores=2))
+        assert played.order == expected
+
+
 def test_needs_in_a_circle_are_refused(repo: Path) -> None:
     plan = plan_of(repo, step("a", needs=("b",)), step("b", needs=("a",)))
     with pytest.raises(UsageError, match="need each other"):

@@ -41,8 +41,6 @@ def main(argv: list[str]) -> int:
     if options.dry_run:
         return dry_run(session, sys.stdout)
     machine = this_machine()
-    progress = _progress(len(session.wanted))
-    progress.header(session.plans, machine.describe())
     settings = Settings(
         cores=machine.cores,
         jobs=options.jobs,
@@ -52,7 +50,12 @@ def main(argv: list[str]) -> int:
         cold=options.cold,
         python=session.request.plan.get("python"),
     )
-    run, interrupted = sessions.execute(session, _executor(options.executor), settings, progress, argv)
+    progress = _progress(len(session.wanted))
+    try:
+        progress.header(session.plans, machine.describe())
+        run, interrupted = sessions.execute(session, _executor(options.executor), settings, progress, argv)
+    finally:
+        progress.close()
     return conclude(run, session, interrupted=interrupted, checks=options.checks, strict=options.strict)
 
 

@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
 
@@ -20,7 +19,6 @@ from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.interpreter import resolve
 from tipc.plan.model import Plan, Step
 from tipc.run.archive import unpack
-from tipc.run.graph import Key
 
 DECLARED = "test_tipc/prepare.py"
 SCRIPT = "test_tipc/prepare.sh"
@@ -33,27 +31,6 @@ GUARD = (
 def with_prepare(plans: Sequence[Plan]) -> list[Plan]:
     """The plans with a first step that prepares, where the repository says how; everything else needs it."""
     return [_with_step(plan) for plan in plans]
-
-
-def order(plans: Sequence[Plan]) -> dict[Key, list[Key]]:
-    """What must come after what, beyond what each step needs.
-
-    A ``prepare.sh`` may replace the data of another config, so the plans of its repository run one after the
-    other. What a ``prepare.py`` names is unpacked once, before anything else of its repository runs.
-    """
-    after: dict[Key, list[Key]] = {}
-    for repo in dict.fromkeys(plan.repo for plan in plans):
-        mine = [plan for plan in plans if plan.repo == repo and any(step.kind == STEP for step in plan.steps)]
-        declared = (Path(repo) / DECLARED).is_file()
-        for before, plan in pairwise(mine):
-            ends = [(before.key, step.id) for step in before.steps if step.id == STEP or not declared]
-            after[plan.key, STEP] = ends
-        if declared and mine:
-            last = (mine[-1].key, STEP)
-            after.update(
-                {(plan.key, step.id): [last] for plan in mine for step in plan.steps if step.id != STEP}
-            )
-    return after
 
 
 def prepare(plan: Plan, stream: TextIO) -> int:

@@ -15,6 +15,8 @@ from tipc.run.environment import describe
 from tipc.run.executor import Executor
 from tipc.run.graph import Key, build_graph
 from tipc.run.journal import Journal, read_events
+from tipc.run.locks import output_locks
+from tipc.run.order import order
 from tipc.run.progress import Progress
 from tipc.run.record import GOOD, INTERRUPTED, Run, StepResult
 from tipc.run.scheduler import Scheduler, Settings
@@ -64,7 +66,7 @@ def new(request: Request) -> Session:
     )
     if not wanted:
         raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
-    build_graph(plans, prepare.order(plans))
+    build_graph(plans, order(plans))
     return Session(tuple(plans), wanted, request)
 
 
@@ -89,12 +91,19 @@ def execute(
     session: Session, executor: Executor, settings: Settings, progress: Progress, argv: Sequence[str]
 ) -> tuple[Run, bool]:
     """Run it and close the executor; the run as its directory tells it, and whether it was interrupted."""
+    with output_locks(session.plans):
+        return _execute(session, executor, settings, progress, argv)
+
+
+def _execute(
+    session: Session, executor: Executor, settings: Settings, progress: Progress, argv: Sequence[str]
+) -> tuple[Run, bool]:
     journal = _open(session, argv)
     earlier = resume.Earlier(
         read_events(journal.directory), rerun_failed=session.rerun_failed, tell=progress.note
     )
     scheduler = Scheduler(
-        build_graph(session.plans, prepare.order(session.plans)),
+        build_graph(session.plans, order(session.plans)),
         journal,
         executor,
         settings,
@@ -109,7 +118,6 @@ def execute(
             results = scheduler.run()
         finally:
             executor.close()
-            progress.close()
         state = INTERRUPTED if stop.asked else state_of(results, session.wanted)
         journal.finished(state)
     return store.load_run(journal.directory), stop.asked
