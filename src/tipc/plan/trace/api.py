@@ -8,11 +8,40 @@ from pathlib import Path
 from tipc.config.detect import find_repo
 from tipc.config.text import read_source
 from tipc.errors import UsageError
+from tipc.plan.devices import target_device
+from tipc.plan.machine import Machine, this_machine
 from tipc.plan.model import Plan
+from tipc.plan.trace.adapt import adapted
 from tipc.plan.trace.calls import inside
 from tipc.plan.trace.derive import derive
 from tipc.plan.trace.passes import trace
 from tipc.plan.trace.script import find_script
+from tipc.plan.trace.verify import differences
+
+
+def trace_plan(
+    path: str | Path,
+    mode: str,
+    repo: str | Path | None = None,
+    *,
+    as_upstream: bool = False,
+    python: str | None = None,
+    device: str | None = None,
+    machine: Machine | None = None,
+    allow_shell: bool = False,
+    script: str | None = None,
+) -> Plan:
+    """The plan that the repository's own script has for a config, made for this machine.
+
+    ``as_upstream`` leaves its commands word for word. Raises UsageError where there is no script to trace,
+    and EnvironmentProblem where it cannot be isolated.
+    """
+    plan = trace_upstream(path, mode, repo, script)
+    if as_upstream:
+        return plan
+    here = machine or this_machine()
+    target = target_device(device, here)
+    return adapted(plan, device=target, machine=here, python=python, allow_shell=allow_shell)
 
 
 def trace_upstream(path: str | Path, mode: str, repo: str | Path | None, script: str | None = None) -> Plan:
@@ -26,3 +55,17 @@ def trace_upstream(path: str | Path, mode: str, repo: str | Path | None, script:
     chosen = find_script(root / relative, root, script or os.environ.get("TIPC_TRACE_SCRIPT"))
     traced = trace(root, chosen, Path(relative), mode)
     return derive(traced, source, relative, mode, root, chosen)
+
+
+def verify_plan(
+    path: str | Path, mode: str, repo: str | Path | None = None, dialect: str | None = None
+) -> list[str]:
+    """How the dialect's commands differ from those of the repository's own script; empty: not at all."""
+    from tipc.plan.build import build_plan
+
+    native = build_plan(path, mode, repo=repo, dialect=dialect, as_upstream=True)
+    if native.traced:
+        raise UsageError(
+            "no dialect fits this file, so there is nothing to compare its script with", path=str(path)
+        )
+    return differences(native, trace_upstream(path, mode, repo))

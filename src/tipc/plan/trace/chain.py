@@ -31,8 +31,9 @@ class Link:
     model_dir: str = ""
 
     @property
-    def words(self) -> tuple[str, ...]:
-        return self.command.words
+    def options(self) -> list[tuple[str, str]]:
+        """The options of the command, with their values."""
+        return list(paths.options(self.command.arguments))
 
 
 def setup_of(call: Call) -> str:
@@ -116,7 +117,9 @@ def _name_model(here: Link, exports: list[Link], repo: Path) -> None:
         made = [path for path in paths.outputs(export.paths, repo) if path != export.weights]
         inner = [path for path in here.paths if any(paths.below(path, parent) for parent in made)]
         if inner:
-            here.model_dir = max(inner, key=len)
+            longest = max(inner, key=len)
+            # PaddleSeg names a file of the model's directory: deploy.yaml.
+            here.model_dir = longest.rpartition("/")[0] if longest.endswith(paths.CODE) else longest
             export.model_dir = export.model_dir or here.model_dir
             return
 

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tipc.config.text import Source
+from tipc.plan.assemble import WEIGHT_ENDINGS
+from tipc.plan.cells import cell_id, make_cell
+from tipc.plan.gpus import MACHINES, MULTI, SINGLE, Placement
+from tipc.plan.machine import Machine
 from tipc.plan.model import Cell, Plan, Skip, Step
-from tipc.plan.trace import paths
-from tipc.plan.trace.calls import Call, results_log
+from tipc.plan.trace.calls import results_log
 from tipc.plan.trace.chain import Link, link, save_name, setup_of
 from tipc.plan.trace.kinds import purposes
 from tipc.plan.trace.passes import Traced
 from tipc.plan.trace.status import status_lines, text_of
+from tipc.plan.walk import Combination
 
 WHOLE = "whole_infer"
+PREPARING = -1
+_FILE_NAME = re.compile(r"[^\w.,~-]")
+_SHORT = {"threads": "threads_{}", "batch_size": "bs{}", "precision": "{}", "use_trt": "trt_{}"}
 _SETTINGS = (
-    ("batch_size", re.compile(r"(?:.*\.)?(?:\w*_)?(?:batch_?size|batch|bs)")),
-    ("precision", re.compile(r"(?:.*\.)?precision|run_mode")),
     ("mkldnn", re.compile(r"(?:.*\.)?(?:enable|use)_mkldnn")),
     ("threads", re.compile(r"(?:.*\.)?(?:cpu|math_library)?_?(?:num_)?threads")),
     ("use_trt", re.compile(r"(?:.*\.)?use_(?:trt|tensorrt)")),
-    ("benchmark", re.compile(r"(?:.*\.)?(?:enable_)?benchmark")),
+    ("precision", re.compile(r"(?:.*\.)?precision|run_mode|(?:.*\.)?use_fp16")),
+    ("batch_size", re.compile(r"(?:.*[._-])?(?:batch[_-]?size|bs)")),
 )
-_DEVICE = re.compile(r"(?:.*\.)?(?:use_gpu|device|place|target|use_xpu|use_npu|select_device)")
+_BENCHMARK = re.compile(r"(?:.*\.)?(?:enable_|run_)?benchmark")
+_DEVICE = re.compile(r"(?:.*\.)?(?:use[_-](?:gpu|xpu|npu)|device|place|target|select_device)")
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -71,39 +78,44 @@ def _model(source: Source, config: str) -> str:
 def _cells(links: Sequence[Link]) -> dict[int, Cell]:
     """The cell of each link, by the link's identity; links of one training share it."""
     by_train: dict[int, Cell] = {}
-    taken: dict[str, int] = {}
     cells = {}
     for here in links:
-        owner = 1 if here.kind == "prepare" else id(here.train) if here.train else 0
+        owner = PREPARING if here.kind == "prepare" else id(here.train) if here.train else 0
         if owner not in by_train:
             chain = [other for other in links if other.train is here.train]
-            cell = Cell("prepare", "prepare", "-1", "cpu") if owner == 1 else _cell(here.train, chain)
-            taken[cell.id] = taken.get(cell.id, 0) + 1
-            if taken[cell.id] > 1:
-                cell = replace(cell, id=f"{cell.id}-{taken[cell.id]}")
-            by_train[owner] = cell
+            cell = _cell(here.train, chain)
+            if owner == PREPARING:
+                cell = Cell("prepare", "prepare", "-1", "cpu")
+            by_train[owner] = replace(cell, id=unique(cell.id, [made.id for made in by_train.values()]))
         cells[id(here)] = by_train[owner]
     return cells
 
 
 def _cell(train: Link | None, chain: Sequence[Link]) -> Cell:
+    words: tuple[str, ...] = ()
     if train is None:
-        visible = next((here.call.cuda for here in chain if here.call.cuda), "")
-        return Cell(WHOLE, WHOLE, asked=visible, runs_on=f"gpu:{visible}" if visible else "cpu")
-    name, gpus, autocast = save_name(train)
-    trainer = name or (train.purpose.key if train.purpose else "train")
-    asked = _asked(train, chain, gpus)
-    text = " ".join((trainer, autocast, *train.words)).lower()
-    precision, level = "fp32", ""
-    if "pact" in trainer or "quant" in trainer:
-        precision = "pact"
-    elif re.search(r"amp_train|use_amp=true|--amp\b|amp_level|amp\.level|--use_amp\b|\bfp16\b", text):
-        precision = "amp"
-        level = "O2" if re.search(r"o2\b", text) else "O1"
-    runs_on = "cpu" if asked == "-1" else f"gpu:{asked}"
-    parts = [trainer, "cpu" if asked == "-1" else f"gpu{asked}", autocast]
-    identity = re.sub(r"[^\w.,-]+", "_", "-".join(part for part in parts if part))
-    return Cell(identity, trainer, asked, runs_on, autocast, precision, level)
+        visible = next((here.call.cuda for here in chain if here.call.cuda), "") or ""
+        combination = Combination(WHOLE, visible, "", placement_of(visible or "-1"))
+    else:
+        name, gpus, autocast = save_name(train)
+        trainer = name or (train.purpose.key if train.purpose else "train")
+        asked = _asked(train, chain, gpus)
+        placement = placement_of(asked, launched=train.command.launched)
+        combination = Combination(
+            trainer, asked, autocast, placement, "pact" in trainer or "quant" in trainer
+        )
+        words = train.command.words
+    identity = cell_id(combination) if train else WHOLE
+    return make_cell(combination, identity, "gpu", Machine(gpus=1), words)
+
+
+def placement_of(asked: str, launched: bool | None = None) -> Placement:
+    """What a cell's GPU item means: ids with commas, machines before a semicolon, -1 for the CPU."""
+    ips, _, ids = asked.rpartition(";")
+    machines = [ip for ip in ips.split(",") if ip]
+    several = "," in ids if launched is None else launched
+    kind = MACHINES if len(machines) > 1 else MULTI if several else SINGLE
+    return Placement(ids, ips, ids.split(",")[0] or None, kind, max(1, len(machines)), ids == "-1")
 
 
 def _asked(train: Link, chain: Sequence[Link], saved: str) -> str:
@@ -123,10 +135,10 @@ def _asked(train: Link, chain: Sequence[Link], saved: str) -> str:
 
 def device_of(here: Link) -> str:
     """What the command's own words say: "cpu", "gpu", another device, or "" where they say nothing."""
-    for name, value in paths.options(here.command.arguments):
+    for name, value in here.options:
         if _DEVICE.fullmatch(name):
             word = value.lower().split(":")[0]
-            other = name.removeprefix("use_") if name in ("use_npu", "use_xpu") else "gpu"
+            other = name[-3:] if name.endswith(("npu", "xpu")) else "gpu"
             if word in _TRUE:
                 return other
             if word in _FALSE:
@@ -138,11 +150,11 @@ def device_of(here: Link) -> str:
 
 def settings_of(here: Link) -> dict[str, str]:
     """An inference's batch size, precision and so on, where its words tell."""
-    found: dict[str, str] = {}
-    for name, value in paths.options(here.command.arguments):
-        for setting, pattern in _SETTINGS:
-            if pattern.fullmatch(name) and value:
-                found.setdefault(setting, value)
+    found = {}
+    for setting, pattern in _SETTINGS:
+        values = [value for name, value in here.options if pattern.fullmatch(name) and value]
+        if values:
+            found[setting] = values[-1]
     return found
 
 
@@ -150,29 +162,39 @@ def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout
     lines = status_lines(stdout, [here.call.argv for here in links])
     identities: dict[int, str] = {}
     for here in links:
-        identities[id(here)] = _identity(here, cells[id(here)], identities.values())
+        name = f"{cells[id(here)].id}/{_suffix(here)}"
+        identities[id(here)] = unique(name, list(identities.values()))
     steps = []
     for here, printed in zip(links, lines, strict=True):
         identity, cell = identities[id(here)], cells[id(here)]
-        device = device_of(here) or ("cpu" if cell.runs_on == "cpu" else "gpu")
-        gpus = () if device == "cpu" else tuple(cell.asked.rpartition(";")[2].split(","))
-        settings = settings_of(here) if here.kind == "infer" else {}
+        device = device_of(here) or ("cpu" if cell.asked == "-1" else "gpu")
+        ids = (
+            ()
+            if device == "cpu"
+            else tuple(cell.asked.rpartition(";")[2].split(","))
+            if cell.asked
+            else ("0",)
+        )
+        count = max(1, len(ids)) if here.command.launched else 1
+        settings = {"device": device, **settings_of(here)} if here.kind == "infer" else {}
+        threads = settings.get("threads", "")
         steps.append(
             Step(
                 id=identity,
                 kind=here.kind,
                 cell=cell.id,
                 argv=here.call.argv,
-                env=_environment(here.call),
+                env={"CUDA_VISIBLE_DEVICES": None, **here.call.env},
                 cwd=here.call.cwd,
-                log=here.call.log or f"{folder}/{identity.replace('/', '__')}.log",
+                log=here.call.log or f"{folder}/{_FILE_NAME.sub('_', identity)}.log",
                 needs=tuple(dict.fromkeys(identities[id(other)] for other in here.needs)),
                 produces=_produces(here),
                 status_line=printed or text_of(here.call.argv),
                 device=device,
-                gpus=gpus if here.command.launched else gpus[:1],
-                processes=len(gpus) if here.command.launched and gpus else 1,
-                measures=settings.get("benchmark", "").lower() in _TRUE,
+                gpus=ids if here.command.launched else ids[:1],
+                threads=int(threads) if device == "cpu" and threads.isdecimal() and int(threads) else count,
+                processes=count,
+                measures=here.kind == "infer" and _measures(here),
                 settings=settings,
                 weights=here.weights,
                 model_dir=here.model_dir,
@@ -182,35 +204,40 @@ def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout
     return steps
 
 
-def _environment(call: Call) -> dict[str, str | None]:
-    return {"CUDA_VISIBLE_DEVICES": None, **call.env}
+def _measures(here: Link) -> bool:
+    return any(_BENCHMARK.fullmatch(name) and value.lower() == "true" for name, value in here.options)
 
 
-def _identity(here: Link, cell: Cell, taken: Collection[str]) -> str:
+def _suffix(here: Link) -> str:
+    """The step's part of its id, as native plans write it: ``infer-cpu-threads_1-bs1``."""
     words = [here.kind]
     if here.kind == "infer":
-        settings = settings_of(here)
         words.append(device_of(here) or "device")
-        words += [f"{name}_{value}" for name, value in settings.items() if name != "benchmark"]
+        words += [_SHORT.get(name, name + "_{}").format(value) for name, value in settings_of(here).items()]
     elif here.kind == "prepare":
         words.append(Path(here.command.program).stem)
-    identity = f"{cell.id}/" + re.sub(r"[^\w.,=-]+", "_", "-".join(words))
-    number, unique = 2, identity
-    while unique in taken:
-        unique, number = f"{identity}-{number}", number + 1
-    return unique
+    return _FILE_NAME.sub("_", "-".join(words))
 
 
 def _produces(here: Link) -> tuple[str, ...]:
     """The weights that later commands read of a training; the model that inference reads of an export."""
-    if here.kind == "train" and here.weights and "*" not in here.weights:
-        name = here.weights
-        return (name if name.endswith((".pdparams", ".pdopt", ".tar")) else f"{name}|{name}.pdparams",)
+    if here.kind == "train" and here.weights:
+        ending = here.weights.endswith(WEIGHT_ENDINGS)
+        return (here.weights if ending else f"{here.weights}.pdparams|{here.weights}",)
+    if here.kind == "export" and here.model_dir:
+        model = here.model_dir
+        return (f"{model}/*.pdmodel|{model}/*.json|{model}.pdmodel|{model}.json",)
     return ()
 
 
+def unique(name: str, taken: Sequence[str]) -> str:
+    """The name, or with the first number that makes it one of its own."""
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}~{number}", number + 1
+    return found
+
+
 def _wildcards(steps: Sequence[Step]) -> list[str]:
-    found = [step.id for step in steps if any(re.search(r"/[^ ]*\*", word) for word in step.argv)]
-    return [
-        f"{identity}: its path has a wildcard, which the script's shell would fill in" for identity in found
-    ]
+    found = [step.id for step in steps if any(re.search(r"/\S*\*", word) for word in step.argv)]
+    return [f"{name}: a path has a wildcard; --allow-shell lets a shell fill it in" for name in found]

@@ -130,7 +130,7 @@ def terminated(words: list[str]) -> bytes:
 
 def be_first_process(job: dict[str, Any], base: str) -> None:
     """Start the script, reap what dies, wait a little for background jobs, and end. Never returns."""
-    os.chdir(job["repo"])
+    os.chdir(job["start"])
     path = f"{base}/bin:" + ("/usr/bin:/bin" if job["isolate"] else f"{base}/core")
     environment = {**job["environment"], "PATH": path, "BASH_ENV": f"{base}/bash_env"}
     script = os.fork()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,20 +25,21 @@ class Traced:
 
 def trace(repo: Path, script: Path, config: Path, mode: str) -> Traced:
     """Run ``bash script config mode`` with stubs, again while it looks for files that a call should leave."""
-    argv = [str(script), str(config), mode]
+    start = starting_directory(script)
+    argv = [os.path.relpath(script, start), os.path.relpath(config, start), mode]
     texts = (repo / script).read_text(encoding="utf-8", errors="replace")
     texts += (repo / config).read_text(encoding="utf-8", errors="replace")
     leave: dict[tuple[str, ...], list[str]] = {}
     programs: set[str] = set()
     unwanted: set[str] = set()
-    recording, calls, found = _once(repo, argv, texts, leave, programs)
+    recording, calls, found = _once(repo, start, argv, texts, leave, programs)
     for _ in range(MOST_PASSES):
         more = demand.to_leave(found, calls, repo, recording.made | unwanted)
         wanted = demand.programs(recording.xtrace, repo)
         if recording.stopped == "calls" or (_within(more, leave) and wanted <= programs):
             break
         tried = _joined(leave, more)
-        recording_2, calls_2, found_2 = _once(repo, argv, texts, tried, programs | wanted)
+        recording_2, calls_2, found_2 = _once(repo, start, argv, texts, tried, programs | wanted)
         spoiled = demand.spoiled(found, calls, calls_2, more)
         if spoiled:
             unwanted |= spoiled
@@ -47,10 +49,21 @@ def trace(repo: Path, script: Path, config: Path, mode: str) -> Traced:
     return Traced(tuple(calls), recording, tuple(_notes(recording, script, calls)))
 
 
+def starting_directory(script: Path) -> Path:
+    """Where people start a script: beside ``test_tipc/``, wherever that is in the repository."""
+    folders = [parent.parent for parent in script.parents if parent.name == "test_tipc"]
+    return folders[0] if folders else Path(".")
+
+
 def _once(
-    repo: Path, argv: list[str], texts: str, leave: dict[tuple[str, ...], list[str]], programs: set[str]
+    repo: Path,
+    start: Path,
+    argv: list[str],
+    texts: str,
+    leave: dict[tuple[str, ...], list[str]],
+    programs: set[str],
 ) -> tuple[Recording, list[Call], list[demand.Lookup]]:
-    recording = record(repo, argv, texts, leave, sorted(programs))
+    recording = record(repo, start, argv, texts, leave, sorted(programs))
     return recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo))
 
 

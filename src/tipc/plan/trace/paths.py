@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tipc.plan.trace.calls import inside
 
-_CODE = (".py", ".yml", ".yaml", ".json", ".sh", ".cfg", ".ini", ".txt")
+CODE = (".py", ".yml", ".yaml", ".json", ".sh", ".cfg", ".ini", ".txt")
 
 
 def options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -34,8 +34,9 @@ def paths(words: Sequence[str], repo: Path, cwd: str) -> list[str]:
     """The values that look like paths of data or models, as seen from the repository's root."""
     found = []
     for _, value in options(words):
-        if "/" in value and "://" not in value and not value.endswith(_CODE):
-            found.append(inside(value, repo, cwd))
+        path = inside(value, repo, cwd) if "/" in value and "://" not in value else ""
+        if path and not (path.endswith(CODE) and (repo / path).exists()):
+            found.append(path)
     return found
 
 

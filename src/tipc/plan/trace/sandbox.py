@@ -53,8 +53,10 @@ def time_limit() -> float:
     return seconds
 
 
-def record(repo: Path, argv: Sequence[str], texts: str, leave: Leave, programs: Sequence[str]) -> Recording:
-    """Run ``bash argv…`` in a scratch copy of ``repo``.
+def record(
+    repo: Path, start: Path, argv: Sequence[str], texts: str, leave: Leave, programs: Sequence[str]
+) -> Recording:
+    """Run ``bash argv…`` in the directory ``start`` of a scratch copy of ``repo``.
 
     ``texts`` (the script and the config) may name interpreters by absolute path: those become stubs, too.
     ``leave`` says which files a call (its directory and its words) leaves behind, a directory with a final
@@ -65,6 +67,7 @@ def record(repo: Path, argv: Sequence[str], texts: str, leave: Leave, programs: 
         job = {
             "repo": str(repo),
             "scratch": scratch,
+            "start": str(repo / start),
             "argv": list(argv),
             "isolate": os.environ.get("TIPC_TRACE_UNISOLATED", "") != "1",
             "core": stubs.core_tools(),

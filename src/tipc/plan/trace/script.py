@@ -16,7 +16,7 @@ BY_NAME = (
     ("infer_python", "test_inference_python.sh"),
 )
 HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
-FOLDERS = ("test_tipc", "tests", "PTDN", "tipc", ".")
+FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")
 
 
 def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
@@ -25,7 +25,7 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         if not (repo / given).is_file():
             raise UsageError(f"there is no script `{given}` in {repo}")
         return Path(given)
-    folders = [parent for parent in config.parents if parent == repo or repo in parent.parents]
+    folders = [parent for parent in config.parents if repo in parent.parents]
     folders += [repo / name for name in FOLDERS if (repo / name).is_dir()]
     for folder in folders:
         for part, script in BY_NAME:
@@ -47,7 +47,8 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
                 remedy="name one: TIPC_TRACE_SCRIPT=test_tipc/<script>.sh",
             )
     raise UsageError(
-        "no dialect fits this config, and its repository has no script to trace",
+        "no dialect fits this file, and its repository has no script to trace",
         path=str(config),
+        line=1,
         remedy="--dialect models|seg|ocr|clas|det, or --repo DIR for the repository's root",
     )

@@ -1,0 +1,63 @@
+"""Two plans of one config, command by command: the dialect's, and what the repository's script calls."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from tipc.plan.model import Plan, Step
+
+
+def differences(native: Plan, traced: Plan) -> list[str]:
+    """One line or block for each command that only one of them has, or that is not the same in both."""
+    ours, theirs = [_key(step) for step in native.steps], [_key(step) for step in traced.steps]
+    found: list[str] = []
+    for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag != "equal":
+            found += _block(native.steps[a:b], traced.steps[c:d])
+    return found
+
+
+def _block(ours: Sequence[Step], theirs: Sequence[Step]) -> list[str]:
+    """Commands that differ: those of the same kind are taken for one command that was changed."""
+    kinds = [step.kind for step in ours], [step.kind for step in theirs]
+    found = []
+    for tag, a, b, c, d in SequenceMatcher(None, *kinds, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [_changed(old, new) for old, new in zip(ours[a:b], theirs[c:d], strict=True)]
+        else:
+            found += [f"only in the dialect: {_text(step)}" for step in ours[a:b]]
+            found += [f"only in the script: {_text(step)}" for step in theirs[c:d]]
+    return found
+
+
+def _key(step: Step) -> tuple[object, ...]:
+    return step.argv, step.env.get("CUDA_VISIBLE_DEVICES"), step.cwd
+
+
+def _text(step: Step) -> str:
+    visible = step.env.get("CUDA_VISIBLE_DEVICES")
+    before = f"CUDA_VISIBLE_DEVICES={visible} " if visible is not None else ""
+    place = f"(in {step.cwd}) " if step.cwd != "." else ""
+    return f"{place}{before}{shlex.join(step.argv)}"
+
+
+def _changed(ours: Step, theirs: Step) -> str:
+    """Both commands, and the words in which they differ."""
+    old, new = _words(ours), _words(theirs)
+    gone, come = [], []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone += old[a:b]
+            come += new[c:d]
+    return (
+        f"{theirs.id}: the dialect has {' '.join(gone) or 'nothing'}, "
+        f"the script {' '.join(come) or 'nothing'}\n    dialect: {_text(ours)}\n    script:  {_text(theirs)}"
+    )
+
+
+def _words(step: Step) -> list[str]:
+    visible = step.env.get("CUDA_VISIBLE_DEVICES")
+    words = [shlex.quote(word) for word in step.argv]
+    return [f"CUDA_VISIBLE_DEVICES={'(unset)' if visible is None else visible}", f"cwd={step.cwd}", *words]
