@@ -76,6 +76,13 @@ def test_threads_or_processes_are_the_cores_of_a_step(runner: Runner, repo: Path
     assert played.together == [{"a"}, {"b"}, {"b", "c"}]
 
 
+def test_a_distributed_launch_may_begin_with_half_of_its_cores_free(runner: Runner, repo: Path) -> None:
+    played = Played()
+    plan = plan_of(repo, step("a"), step("launch", threads=2, processes=2), step("c"), step("d"))
+    runner(plan, executor=played, settings=Settings(cores=2))
+    assert played.together == [{"a"}, {"a", "launch"}, {"c"}, {"c", "d"}]
+
+
 def test_a_step_that_asks_for_more_cores_than_there_are_gets_them_all(runner: Runner, repo: Path) -> None:
     played = Played()
     run = runner(plan_of(repo, step("a", threads=64), step("b")), executor=played, settings=Settings(cores=2))
@@ -193,7 +200,7 @@ def test_a_deselected_need_is_outdated_when_what_it_needs_runs_again(runner: Run
 
 def test_a_waiting_step_is_overtaken_only_so_often() -> None:
     queue, resources = ReadyQueue(), Resources(2)
-    wide, narrow = Claim(cores=2), Claim(cores=1)
+    wide, narrow = Claim(cores=2, least=2), Claim()
     resources.take(narrow)
     queue.add(0, wide)
     for number in range(1, OVERTAKES + 5):
@@ -245,7 +252,7 @@ def test_no_claim_is_ever_broken_and_everything_ends(
     for together in played.together:
         held = [gpu for name in together for gpu in claims[name].gpus]
         assert len(held) == len(set(held))
-        assert sum(claims[name].cores for name in together) <= cores
+        assert sum(claims[name].least for name in together if claims[name].cores) <= cores
         assert len(together) == 1 or not any(claims[name].alone for name in together)
     for number, one in enumerate(steps):
         assert all(played.order.index(need) < played.order.index(str(number)) for need in one.needs)
