@@ -137,26 +137,31 @@ TIMED = re.compile(r"^(?P<stage>\w+?)_time(?:_(?P<percentile>p\d\d))?\(ms\)$")
 
 
 def autolog_block(path: Path) -> dict[str, Any] | None:
-    """The last benchmark block of an inference log, or None.
+    """The last benchmark block of an inference log, or None; see ``autolog_blocks``."""
+    return next(reversed(autolog_blocks(path)), None)
 
-    ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``, ``perf``.
+
+def autolog_blocks(path: Path) -> list[dict[str, Any]]:
+    """All benchmark blocks of an inference log, in order: a script may measure several engines.
+
+    Each has ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``, ``perf``.
     Values are text, except in ``perf``: numbers. A section that was not printed is missing.
     """
-    block: dict[str, Any] | None = None
+    blocks: list[dict[str, Any]] = []
     section = ""
     for number, text in lines(Path(path)):
         if match := SECTION.search(text):
             section = match[1].lower()
-            if section == "env" or block is None:
-                block = {"line": number}
-            block[section] = {}
-        elif block is not None and section:
+            if section == "env" or not blocks:
+                blocks.append({"line": number})
+            blocks[-1][section] = {}
+        elif blocks and section:
             body = PREFIX.sub("", text, count=1)
             for entry in body.split(", ") if section == "perf" else [body]:
                 key, colon, value = entry.partition(":")
                 if colon and len(key) < 60:
-                    block[section].setdefault(key.strip(), _figure(value.strip(), section))
-    return block
+                    blocks[-1][section].setdefault(key.strip(), _figure(value.strip(), section))
+    return blocks
 
 
 def _figure(value: str, section: str) -> float | str:
