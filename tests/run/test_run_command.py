@@ -252,3 +252,19 @@ def test_the_interpreter_of_an_upstream_plan_is_replaced_when_it_runs(here: Path
     (journal,) = journals(here)
     assert load_run(None).plans[0].steps[0].argv[0] == "python3.499"
     assert states(journal) == {"train": "passed"}
+
+
+@pytest.mark.ray
+def test_the_same_chain_passes_on_a_ray_cluster(here: Path, config: Path) -> None:
+    done = tipc_run(here, config, "--executor", "ray", env={"RAY_ADDRESS": "local"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    (journal,) = journals(here)
+    assert states(journal) == dict.fromkeys(STEPS, "passed")
+    assert {event.get("executor", "local") for event in events(journal) if event["event"] == "end"} == {"ray"}
+
+
+def test_a_cluster_that_is_not_there_is_an_error_of_the_environment(here: Path, config: Path) -> None:
+    done = tipc_run(here, config, "--executor", "ray", env={"RAY_ADDRESS": "127.0.0.1:1"})
+    assert done.returncode == 3
+    assert "no Ray cluster answers" in done.stderr
+    assert journals(here) == []

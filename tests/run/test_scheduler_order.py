@@ -76,6 +76,22 @@ def test_threads_or_processes_are_the_cores_of_a_step(runner: Runner, repo: Path
     assert played.together == [{"a"}, {"b"}, {"b", "c"}]
 
 
+def test_an_executor_with_a_queue_is_given_all_that_is_ready(runner: Runner, repo: Path) -> None:
+    played = Played()
+    steps = [step("m", measures=True), step("g", gpus=("0",)), step("h", gpus=("0",)), step("t", threads=9)]
+    asked = {}
+    start = played.start
+
+    def note(task: Task) -> int:
+        asked[task.name] = (task.cores, task.gpus)
+        return start(task)
+
+    played.start = note  # type: ignore[method-assign]
+    runner(plan_of(repo, *steps), executor=played, settings=Settings(cores=4, queued=True))
+    assert played.together[-1] == {"m", "g", "h", "t"}
+    assert asked == {"m": (4, ()), "g": (1, ("0",)), "h": (1, ("0",)), "t": (4, ())}
+
+
 def test_a_distributed_launch_may_begin_with_half_of_its_cores_free(runner: Runner, repo: Path) -> None:
     played = Played()
     plan = plan_of(repo, step("a"), step("launch", threads=2, processes=2), step("c"), step("d"))

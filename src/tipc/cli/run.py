@@ -11,6 +11,7 @@ from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError
 
 if TYPE_CHECKING:
     from tipc.certify.verdict import Verdict
+    from tipc.plan.machine import Machine
     from tipc.run.executor import Executor
     from tipc.run.progress import Progress
     from tipc.run.record import Run
@@ -41,9 +42,11 @@ def main(argv: list[str]) -> int:
     if options.dry_run:
         return dry_run(session, sys.stdout)
     machine = this_machine()
+    executor, cores = _executor(options.executor, machine)
     settings = Settings(
-        cores=machine.cores,
+        cores=cores,
         jobs=options.jobs,
+        queued=options.executor == "ray",
         timeout=options.timeout,
         retries=options.retries,
         fail_fast=options.fail_fast,
@@ -53,8 +56,9 @@ def main(argv: list[str]) -> int:
     progress = _progress(len(session.wanted))
     try:
         progress.header(session.plans, machine.describe())
-        run, interrupted = sessions.execute(session, _executor(options.executor), settings, progress, argv)
+        run, interrupted = sessions.execute(session, executor, settings, progress, argv)
     finally:
+        executor.close()
         progress.close()
     return conclude(run, session, interrupted=interrupted, checks=options.checks, strict=options.strict)
 
@@ -139,14 +143,17 @@ def _progress(total: int) -> Progress:
     return Progress(sys.stdout, total)
 
 
-def _executor(name: str) -> Executor:
+def _executor(name: str, machine: Machine) -> tuple[Executor, int]:
+    """Where steps run, and the cores of the largest machine there."""
     if name == "ray":
         from tipc.run.ray_executor import RayExecutor
 
-        return RayExecutor()
+        cluster = RayExecutor()
+        nodes = [node["Resources"] for node in cluster.ray.nodes() if node["Alive"]]
+        return cluster, max((int(node.get("CPU", 0)) for node in nodes), default=1) or 1
     from tipc.run.local import LocalExecutor
 
-    return LocalExecutor()
+    return LocalExecutor(), machine.cores
 
 
 def parser() -> argparse.ArgumentParser:

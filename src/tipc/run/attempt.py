@@ -16,6 +16,7 @@ from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
 from tipc.run.executor import Outcome, Task
 from tipc.run.journal import disk_problem
 from tipc.run.record import FAILED, FLAKY, INTERRUPTED, PASSED, TIMEOUT, StepResult
+from tipc.run.resources import cores_of
 
 _NAME_LIMIT = 180
 
@@ -45,6 +46,7 @@ class Conditions:
     timeout: float | None = None
     cold: bool = False
     python: str | None = None  # runs in place of the interpreter that an --as-upstream plan names
+    cores: int = 1  # of the machine: what a step that measures asks for
 
 
 def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: int) -> Attempt:
@@ -63,6 +65,7 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         log=Path(log),
         timeout=conditions.timeout,
         gpus=step.gpus,
+        cores=conditions.cores if step.measures and not step.gpus else cores_of(step, conditions.cores),
         warm=not conditions.cold and not step.shell and step.kind != "prepare",
         observe=_observation(run, index, plan, step),
     )

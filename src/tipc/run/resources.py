@@ -21,14 +21,19 @@ class Claim:
         return other.alone or self.alone or bool(self.cores and other.cores) or bool(self.gpus & other.gpus)
 
 
-def claim_of(step: Step, cores: int) -> Claim:
-    """A GPU is one step's at a time; a step that measures on the CPU has the whole machine.
+ANYTHING = Claim(cores=0)  # of a step whose executor has a queue of its own
 
-    A step that asks for more cores than there are gets them all.
-    """
+
+def cores_of(step: Step, cores: int) -> int:
+    """The cores that a step takes of a machine that has so many: all of them if it asks for more."""
+    return min(max(1, step.threads, step.processes), cores)
+
+
+def claim_of(step: Step, cores: int) -> Claim:
+    """A GPU is one step's at a time; a step that measures on the CPU has the whole machine."""
     if step.gpus:
         return Claim(cores=0, gpus=frozenset(f"{step.device}:{gpu}" for gpu in step.gpus))
-    wanted = min(max(1, step.threads, step.processes), cores)
+    wanted = cores_of(step, cores)
     # Processes of a distributed launch wait for each other anyway: with half of its cores free it may begin,
     # rather than leave those idle until the rest is free. Threads would spin for the core that they lack.
     least = (wanted + 1) // 2 if step.processes > 1 else wanted

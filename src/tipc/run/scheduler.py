@@ -24,7 +24,7 @@ from tipc.run.inputs import Inputs
 from tipc.run.journal import NOT_SELECTED, Journal
 from tipc.run.queue import ReadyQueue
 from tipc.run.record import BLOCKED, FAILED, INTERRUPTED, PENDING, TIMEOUT, StepResult
-from tipc.run.resources import Claim, Resources, claim_of
+from tipc.run.resources import ANYTHING, Claim, Resources, claim_of
 
 PULSE = 0.25
 SYNC = 1.0  # seconds of results that a power cut may cost
@@ -53,8 +53,9 @@ class Watcher(Protocol):
 class Settings:
     """How a call wants its steps run."""
 
-    cores: int
+    cores: int  # of this machine or, for an executor with a queue, of the largest that it has
     jobs: int | None = None
+    queued: bool = False  # the executor has a queue of its own: it is given all that is ready
     timeout: float | None = None
     retries: int = 0
     fail_fast: bool = False
@@ -97,6 +98,7 @@ class Scheduler:
             self.settings.timeout,
             self.settings.cold,
             self.settings.python,
+            self.settings.cores,
         )
         self._ready = ReadyQueue()
         self._waits = [len({*node.needs, *node.after}) for node in self.nodes]
@@ -139,7 +141,7 @@ class Scheduler:
             self.watcher.ended(node.plan, node.step, result)
             self._settle(node, result)
         else:
-            self._ready.add(node.position, claim_of(node.step, self._resources.cores))
+            self._ready.add(node.position, self._claim(node))
 
     def _obstacle(self, node: Node) -> str:
         """Why the step cannot run; empty if it can."""
@@ -175,7 +177,10 @@ class Scheduler:
                 self.watcher.kept(node.plan, node.step, known)
                 self._settle(node, known)
             else:
-                self._start(node, 1, claim_of(node.step, self._resources.cores), inputs)
+                self._start(node, 1, self._claim(node), inputs)
+
+    def _claim(self, node: Node) -> Claim:
+        return ANYTHING if self.settings.queued else claim_of(node.step, self.settings.cores)
 
     def _start(self, node: Node, number: int, claim: Claim, inputs: Mapping[str, str]) -> None:
         attempt = attempts.begin(self._conditions, node.index, node.plan, node.step, number)
