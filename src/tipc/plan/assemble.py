@@ -31,6 +31,7 @@ class Target:
     as_upstream: bool
     python: str | None
     allow_shell: bool
+    elsewhere: bool = False  # the device was asked for: whether this machine has it does not matter
 
 
 @dataclass
@@ -89,9 +90,11 @@ class Assembly:
     def _reason_to_skip(self, command: Command, cell: Cell, words: Words) -> str:
         """Why a command is not in a plan of our own; empty where it is."""
         target, placement = self.target, command.cell.placement
-        here = target.machine.count(target.device)
-        if target.device != "cpu" and not placement.cpu and processes(placement) > here:
-            return f"asks for {processes(placement)} devices, this machine has {here}"
+        if not target.elsewhere and target.device != "cpu" and not placement.cpu:
+            here = target.machine.count(target.device)
+            ids = [int(part) for part in placement.gpu.split(",") if part.isdecimal()]
+            if ids and max(ids) >= here:
+                return f"asks for {target.device} {placement.gpu}, this machine has {here}"
         key = (words.argv, words.shell, command.cwd, command.visible, tuple(words.env.items()))
         if key in self.seen:
             self.scope.fixes.add("TF009")

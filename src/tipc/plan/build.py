@@ -64,7 +64,9 @@ def build_plan(
             remedy=f"--dialect {'|'.join(NAMES)}, or --repo with the repository's root",
         )
     here = machine or this_machine()
-    target = Target(target_device(device, here), here, str(root), as_upstream, python, allow_shell)
+    target = Target(
+        target_device(device, here), here, str(root), as_upstream, python, allow_shell, device is not None
+    )
     return _native(source, known, mode, target)
 
 

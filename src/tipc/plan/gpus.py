@@ -59,9 +59,9 @@ def by_ids(entry: str, rules: Rules) -> Placement:
     if ids in (["-1"], ["cpu"]):
         return Placement(text.strip(), "", None, SINGLE, 1, True)
     launch = MACHINES if len(machines) > 1 else MULTI if len(ids) > 1 else SINGLE
-    return Placement(
-        ",".join(ids), ",".join(machines), ids[0] if ids else None, launch, max(1, len(machines))
-    )
+    nodes = max(1, len(machines))
+    visible = ids[0] if ids else None
+    return Placement(",".join(ids), ",".join(machines), visible, launch, nodes, several=nodes > 1)
 
 
 GPU_RULES: dict[str, Callable[[str, Rules], Placement]] = {"length": by_length, "ids": by_ids}

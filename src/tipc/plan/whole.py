@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from posixpath import dirname
+from posixpath import dirname, normpath
 
 from tipc.config.text import Value
 from tipc.errors import UsageError
@@ -37,9 +37,10 @@ def whole_modes(walk: Walk) -> Iterator[Command | Left]:
                 continue
             if item not in kinds:
                 raise _unknown_kind(scope, places[index], [*kinds, "null"])
-            values["script"] = scope.render(kinds[item])
+            values.update(script=scope.render(kinds[item]), script_row=kinds[item].strip("{}"))
         else:
             values["script"] = values_of(scripts, count) if whole.scripts else scope.render(whole.script)
+            values["script_row"] = whole.scripts or whole.script.strip("{}")
         _quant_flag(walk, flag)
         yield from _exported_and_inferred(walk, cell)
         count += 1
@@ -68,11 +69,14 @@ def _exported_and_inferred(walk: Walk, cell: Combination) -> Iterator[Command | 
         log = walk.log(whole.export_log)
         weights = cell.entry or values.get("infer_model", "")
         yield walk.command(
-            "export", cell, whole.export, log, whole.scripts or "infer_export",
+            "export", cell, whole.export, log, values["script_row"],
             weights=weights, model_dir=values["infer_dir"],
         )  # fmt: skip
     values["image"] = scope.render("{image_dir}")
-    yield from walk.inference(cell, {}, whole.cwd)
+    # The script goes into the model's directory and from there to the other one; out of the repository it
+    # cannot, and stays where it was.
+    lost = walk.rules.mistakes and normpath(values["saved"]).startswith("..")
+    yield from walk.inference(cell, {}, "." if lost else whole.cwd)
 
 
 def _dirname(path: str) -> str:

@@ -53,11 +53,14 @@ def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> 
     where the bash itself comes to nothing.
     """
     mistakes = scope.rules.mistakes
+    if not mistakes:
+        named = [word for word in command.values.get("python", "").split() if not ASSIGNMENT.match(word)]
+        _check_interpreter(named[0] if named else "", command, scope)
     text, fails = command.text, False
     targets: list[str] | None = None
     live = mistakes and command.kind in scope.rules.live_pipe and command.log != ""
     if live:
-        # Python gets what stands before a pipe; the status is that of the program after it, and there is none.
+        # Python gets what stands before a pipe; the status is that of what stands after it: no program.
         text, pipe, _ = text.partition("|")
         fails = pipe != ""
     elif "|" in text:
@@ -75,7 +78,7 @@ def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> 
         if not allow_shell or not problem.runs:
             raise _refused(problem, command, scope) from None
         words = Words(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
-    _check_interpreter(words, command, scope)
+    _check_interpreter(words.argv[0] if words.argv else "", command, scope)
     return words
 
 
@@ -129,19 +132,18 @@ def _best_effort(text: str, token: str, command: Command, mistakes: bool, cwd: s
         return ("bash", "-c", text.strip())
 
 
-def _check_interpreter(words: Words, command: Command, scope: Scope) -> None:
+def _check_interpreter(name: str, command: Command, scope: Scope) -> None:
     """A line 3 that names no program makes bash run nothing, report failures, and exit 0."""
     if not command.template.startswith("{python}"):
         return
     python = command.values.get("python", "")
-    name = words.argv[0] if words.argv else ""
     problem, remedy = "", "python:python3"
     if not python.replace("|", " ").strip() or python == "null":
         problem = "line 3 names no interpreter"
     elif "\r" in name:
         problem = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
         remedy = "tipc lint --fix"
-    elif not INTERPRETER.match(name) and find_program(name) is None:
+    elif not INTERPRETER.match(name) and "$" not in name and find_program(name) is None:
         problem = f"`{name}` is no interpreter: is a line missing or added above?"
     if problem and scope.rules.mistakes:
         raise CannotStart(f"{problem} (line {scope.lines['python']})")
