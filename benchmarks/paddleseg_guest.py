@@ -76,7 +76,9 @@ def weight(name: str, shape: list[int]) -> np.ndarray:
         low, high = (0.5, 1.5) if name.endswith("_variance") else (0.3, 0.7)  # keeps deep residual sums small
         return random.uniform(low, high, shape).astype("float32")
     if len(shape) == 1:
-        return (0.1 * random.standard_normal(shape)).astype("float32")
+        return (0.1 + 0.1 * random.standard_normal(shape)).astype(
+            "float32"
+        )  # mostly on the live side of a ReLU
     return (random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))).astype("float32")
 
 

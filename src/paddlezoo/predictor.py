@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,10 @@ def why_not(prefix: Path, engine: str, precision: str, device: str) -> str:
 
 
 class Predictor:
-    """A model that was exported, ready to run: ``predictor(batch)`` gives the list of its outputs."""
+    """A model that was exported, ready to run: ``predictor(batch)`` gives the list of its outputs.
+
+    ``skip_passes``: names of graph optimisations to leave out, for models on which they take too long.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class Predictor:
         threads: int = 1,
         device: str = "cpu",
         batch_size: int = 1,
+        skip_passes: Sequence[str] = (),
     ) -> None:
         prefix = Path(prefix)
         for suffix in (".pdmodel", ".pdiparams"):
@@ -68,6 +73,8 @@ class Predictor:
             raise ZooError(f"engine {engine} in {precision} on {device} cannot run: {reason}")
         self.engine, self.precision = engine, precision
         self.config = _config(prefix, engine, precision, threads, device, batch_size)
+        for name in skip_passes:
+            self.config.delete_pass(name)
         self._predictor = _create(self.config, prefix)
         self._inputs = [self._predictor.get_input_handle(name) for name in self._predictor.get_input_names()]
         self._outputs = [
