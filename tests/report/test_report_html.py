@@ -7,9 +7,10 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from random import Random
 
 import pytest
-from fabric import Recipe, fabricate
+from fabric import Recipe, benchmark_log, fabricate
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -192,26 +193,55 @@ def test_a_run_without_a_verdict_without_logs_and_without_an_environment_has_a_p
     assert "NOTHING RUN" in text
 
 
-def test_pictures_stand_beside_their_inputs_and_broken_ones_do_no_harm(tmp_path: Path) -> None:
+def pictured(
+    tmp_path: Path, options: tuple[str, ...], log: str, run_name: str
+) -> list[dict[str, str | None]]:
+    """The pictures on the page of a run whose inference saved ``results/demo.png``."""
     image = pytest.importorskip("PIL.Image")
-    run, verdict = fabricate(tmp_path, Recipe(gpus=("0",)))
+    run, verdict = fabricate(tmp_path, Recipe(gpus=("0",), logs={"infer": log}, name=run_name))
     repo = Path(run.plans[0].repo)
     for folder in ("images", "results"):
-        (repo / folder).mkdir(parents=True)
+        (repo / folder).mkdir(parents=True, exist_ok=True)
         image.new("RGB", (900, 700), "teal").save(repo / folder / "demo.png")
     (repo / "results" / "broken.png").write_bytes(b"\x89PNG no")
+    os.utime(repo / "images" / "demo.png", (1, 1))  # long before the run
     plan = run.plans[0]
+    for name in ("demo.png", "broken.png"):
+        began = run.results[plan.key, plan.steps[-1].id].started
+        os.utime(repo / "results" / name, (began, began))
     steps = tuple(
-        replace(step, argv=(*step.argv, "--img-path=./images/demo.png", "--save-dir", "results"))
-        if step.kind == "infer"
-        else step
-        for step in plan.steps
+        replace(step, argv=(*step.argv, *options)) if step.kind == "infer" else step for step in plan.steps
     )
     changed = replace(run, plans=(replace(plan, steps=steps),))
     text = page([view_of(changed, verdict)], tmp_path / "report.html")
-    pictures = [attrs for tag, attrs in Seen(text).tags if tag == "img"]
+    return [attrs for tag, attrs in Seen(text).tags if tag == "img"]
+
+
+@pytest.mark.parametrize(
+    ("options", "log"),
+    [
+        (("--img-path=./images/demo.png", "--save-dir", "results"), ""),
+        ((), "images/demo.png: class_id: 2, picture: results/demo.png\n"),
+    ],
+)
+def test_pictures_stand_beside_their_inputs_and_broken_ones_do_no_harm(
+    tmp_path: Path, options: tuple[str, ...], log: str
+) -> None:
+    pictures = pictured(tmp_path, options, log, "pictures")
     assert [str(attrs["alt"]) for attrs in pictures] == ["input demo.png", "prediction demo.png"]
     assert all(len(str(attrs["src"])) < 20_000 for attrs in pictures)
+
+
+def test_a_picture_that_this_step_did_not_write_is_not_shown(tmp_path: Path) -> None:
+    assert pictured(tmp_path, ("--save-dir", "images"), "", "old") == []
+
+
+def test_every_engine_that_a_step_measured_has_its_own_latencies(tmp_path: Path) -> None:
+    second = "engine: native, precision: fp32\n" + benchmark_log(0.5, Random(1), 0.0, "m", "int8", "1")
+    text = html(tmp_path, Recipe(logs={"infer": second + "engine: onednn, precision: int8\n"}, name="two"))
+    seen = Seen(text).text
+    assert "native fp32" in seen
+    assert "onednn int8" in seen
 
 
 def test_a_curve_keeps_its_ends_and_no_more_points_than_a_screen_has() -> None:

@@ -13,7 +13,7 @@ from fabric import Recipe, fabricate
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, UNCHECKED, Finding, Verdict
 from tipc.report.headline import headline
 from tipc.report.terminal import write_summary
-from tipc.report.view import view_of
+from tipc.report.view import label, view_of
 from tipc.run.journal import NOT_SELECTED
 
 
@@ -166,3 +166,11 @@ def test_the_same_finding_about_many_cells_is_told_once(tmp_path: Path) -> None:
 
 def test_an_empty_verdict_does_not_pass() -> None:
     assert not Verdict("x", ()).passed
+
+
+def test_a_setting_is_named_by_what_sets_it_apart(tmp_path: Path) -> None:
+    run, _ = fabricate(tmp_path)
+    step = run.plans[0].steps[-1]
+    settings = {"device": "cpu", "mkldnn": "True", "use_trt": "False", "batch_size": "6", "precision": "int8"}
+    assert label(replace(step, settings=settings)) == "infer cpu int8 bs6 mkldnn"
+    assert label(run.plans[0].steps[0]) == "train"

@@ -144,8 +144,8 @@ def autolog_block(path: Path) -> dict[str, Any] | None:
 def autolog_blocks(path: Path) -> list[dict[str, Any]]:
     """All benchmark blocks of an inference log, in order: a script may measure several engines.
 
-    Each has ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``, ``perf``.
-    Values are text, except in ``perf``: numbers. A section that was not printed is missing.
+    Each has ``line`` and one dictionary a section: ``env``, ``paddle``, ``conf``, ``model``, ``data``,
+    ``perf``. Values are text, except in ``perf``: numbers. A section that was not printed is missing.
     """
     blocks: list[dict[str, Any]] = []
     section = ""

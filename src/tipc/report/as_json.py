@@ -96,7 +96,7 @@ def _step(view: StepView) -> dict[str, Any]:
         "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
         "log": result.log,
         "metrics": [asdict(metric) for metric in view.figures.metrics],
-        "latency": view.figures.latency,
+        "benchmarks": [asdict(benchmark) for benchmark in view.figures.benchmarks],
         "findings": _findings(view.findings),
     }
 

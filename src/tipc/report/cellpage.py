@@ -130,22 +130,21 @@ def _curves(cell: CellView) -> list[Any]:
 
 
 def _latency(cell: CellView) -> tuple[list[dict[str, Any]], float]:
-    measured = [view for view in cell.steps if view.figures.latency]
-    sums = [sum(values.get("mean", 0.0) for values in view.figures.latency.values()) for view in measured]
-    scale = max(sums, default=0.0)
+    measured = [(view, one) for view in cell.steps for one in view.figures.benchmarks if one.stages]
+    scale = max((one.total for _, one in measured), default=0.0)
     rows = []
-    for view in measured:
-        latency = view.figures.latency
-        inference = latency.get("inference", {})
+    for view, one in measured:
+        inference = one.stages.get("inference", {})
+        memory = one.rss * 2**20 if one.rss else view.result.peak_rss
         rows.append(
             {
-                "label": view.label.removeprefix("infer "),
-                "bar": charts.stages(latency, scale),
+                "label": " ".join(filter(None, (view.label.removeprefix("infer "), one.name))),
+                "bar": charts.stages(one.stages, scale),
                 "figures": [
-                    *(_figure(latency.get(stage, {}), "mean") for stage in STAGES),
+                    *(_figure(one.stages.get(stage, {}), "mean") for stage in STAGES),
                     _figure(inference, "p50"),
                     _figure(inference, "p95"),
-                    size(view.result.peak_rss) if view.result.peak_rss else "–",
+                    size(memory) if memory else "–",
                 ],
             }
         )

@@ -142,7 +142,7 @@ def _all_steps(
     a little shows there when each alone is still within its spread."""
     plans: dict[str, list[Key]] = {}
     for key, (before, _) in pairs.items():
-        if before.metric in ("ips", "inference_ms"):
+        if before.metric.split()[0] in ("ips", "inference_ms"):
             plans.setdefault(key[0], []).append(key)
     found = []
     for plan, keys in plans.items():

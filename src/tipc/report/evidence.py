@@ -7,20 +7,39 @@ from typing import Any
 
 from tipc.report.view import CellView
 
+# The operators that mixed precision is for.
+HEAVY = ("conv", "depthwise_conv", "matmul", "mul", "linear", "fused", "flash", "bmm")
+SHOWN = 8
+
 
 def operator_counts(cell: CellView) -> Mapping[str, Any]:
-    """Calls by operator and type, from the findings about mixed precision; empty if there are none."""
+    """Calls by operator and type, from the findings about mixed precision; empty if there are none.
+
+    The heavy operators come first; more than a few go under ``rest``.
+    """
     for finding in cell.every_finding:
-        counts = finding.evidence.get("operators")
-        if (
-            isinstance(counts, Mapping)
-            and counts
-            and all(isinstance(row, Mapping) for row in counts.values())
-        ):
-            return {"operator": counts}
+        counts: Any = finding.evidence.get("operators")
+        if by_type(counts):
+            rows = sorted(counts.items(), key=lambda row: (not row[0].startswith(HEAVY), -_calls(row[1])))
+            return {"operator": dict(rows[:SHOWN]), "rest": dict(rows[SHOWN:])}
     return {}
+
+
+def by_type(counts: object) -> bool:
+    """These are calls by operator and type, not only by operator."""
+    rows = list(counts.values()) if isinstance(counts, Mapping) else []
+    return bool(rows) and all(isinstance(row, Mapping) for row in rows)
 
 
 def shown(evidence: Mapping[str, Any]) -> Mapping[str, Any]:
     """The evidence without what the page shows as a chart or a table of its own."""
-    return {name: value for name, value in evidence.items() if name not in ("series", "block", "stages")}
+    own = ("series", "block", "stages")
+    return {
+        name: value
+        for name, value in evidence.items()
+        if name not in own and not (name == "operators" and by_type(value))
+    }
+
+
+def _calls(row: Mapping[str, Any]) -> int:
+    return sum(count for count in row.values() if isinstance(count, int))

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tipc.certify.logs import autolog_block, evaluation_series, latency_stages, training_series
+from tipc.certify.logs import autolog_blocks, evaluation_series, latency_stages, training_series
 from tipc.certify.verdict import Finding
 from tipc.plan.model import Step
 from tipc.run.record import StepResult
@@ -38,18 +38,28 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Benchmark:
+    """One benchmark block of an inference log."""
+
+    name: str  # what sets it apart in its log: "onednn int8"; empty where it is the only one
+    stages: Mapping[str, Mapping[str, float]]  # stage → mean, p50, p95 in ms
+    rss: float | None  # MB, as the script itself saw it
+    count: int  # iterations that were timed
+
+    @property
+    def total(self) -> float:
+        """Mean milliseconds of all stages."""
+        return sum(values.get("mean", 0.0) for values in self.stages.values())
+
+
+@dataclass(frozen=True)
 class Figures:
     """All that is known about a step in numbers."""
 
     training: Sequence[Mapping[str, Any]] = ()  # see ``certify.logs.training_series``
     evaluation: Mapping[str, float] = field(default_factory=dict)
-    benchmark: Mapping[str, Any] = field(default_factory=dict)  # see ``certify.logs.autolog_block``
-    latency: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # stage → mean, p50, p95 in ms
+    benchmarks: tuple[Benchmark, ...] = ()
     metrics: tuple[Metric, ...] = ()
-
-    def metric(self, name: str) -> Metric | None:
-        """One metric by its name."""
-        return next((metric for metric in self.metrics if metric.name == name), None)
 
 
 def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> Figures:
@@ -60,9 +70,8 @@ def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> F
     if not result.ok:
         return Figures()
     path = Path(result.log)
-    known = {name: value for finding in findings for name, value in finding.evidence.items()}
     if step.kind == "train":
-        told = known.get("series")
+        told = next((one.evidence["series"] for one in findings if "series" in one.evidence), None)
         series = tuple(told if isinstance(told, (list, tuple)) else training_series(path))
         return Figures(training=series, metrics=(*_training(series), *_used(result)))
     if step.kind == "eval":
@@ -70,10 +79,9 @@ def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> F
         last = {name: float(value) for row in rows for name, value in row["metrics"].items()}
         return Figures(evaluation=last, metrics=(*_accuracy(last), *_used(result)))
     if step.kind == "infer":
-        told = known.get("block")
-        block = told if isinstance(told, Mapping) else autolog_block(path) or {}
-        latency = latency_stages(dict(block))
-        return Figures(benchmark=block, latency=latency, metrics=(*_latency(latency, block), *_used(result)))
+        benchmarks = tuple(_benchmarks(autolog_blocks(path)))
+        latency = (metric for benchmark in benchmarks for metric in _latency(benchmark))
+        return Figures(benchmarks=benchmarks, metrics=(*latency, *_used(result)))
     return Figures(metrics=tuple(_used(result)))
 
 
@@ -101,18 +109,36 @@ def _accuracy(last: Mapping[str, float]) -> Iterable[Metric]:
             yield Metric(name, LOSS if falls else ACCURACY, value, better=LOWER if falls else HIGHER)
 
 
-def _latency(latency: Mapping[str, Mapping[str, float]], block: Mapping[str, Any]) -> Iterable[Metric]:
-    try:
-        count = max(1, int(block.get("data", {}).get("data_num", 1)))
-    except ValueError:
-        count = 1
-    for stage, values in latency.items():
+def _benchmarks(blocks: Sequence[Mapping[str, Any]]) -> Iterable[Benchmark]:
+    for number, block in enumerate(blocks, 1):
+        perf = block.get("perf", {})
+        # A script that measures several engines says which after each block; else the settings may tell.
+        engine = perf.get("engine") or (
+            "mkldnn" if block.get("conf", {}).get("enable_mkldnn") == "True" else ""
+        )
+        name = f"{engine or f'#{number}'} {block.get('model', {}).get('precision', '')}".strip()
+        rss = perf.get("cpu_rss(MB)")
+        try:
+            count = max(1, int(block.get("data", {}).get("data_num", 1)))
+        except ValueError:
+            count = 1
+        yield Benchmark(
+            name if len(blocks) > 1 else "",
+            latency_stages(dict(block)),
+            rss if isinstance(rss, float) else None,
+            count,
+        )
+
+
+def _latency(benchmark: Benchmark) -> Iterable[Metric]:
+    for stage, values in benchmark.stages.items():
         value = values.get("p50", values.get("mean"))
         if value is None or not math.isfinite(value):
             continue
         # The 95th percentile lies 1.645 standard deviations above the middle of a normal distribution.
         spread = max(0.0, values.get("p95", value) - value) / 1.645
-        yield Metric(f"{stage}_ms", LATENCY, value, "ms", spread=spread, count=count)
+        name = f"{stage}_ms" + (f" {benchmark.name}" if benchmark.name else "")
+        yield Metric(name, LATENCY, value, "ms", spread=spread, count=benchmark.count)
 
 
 def _used(result: StepResult) -> Iterable[Metric]:

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tipc.plan.model import Step
+from tipc.report.text import log_end
 from tipc.report.view import CellView, PlanView
+from tipc.run.record import StepResult
 
 SUFFIXES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp", ".bmp": "bmp"}
 WHOLE_PAGE = 240_000  # bytes of pictures
@@ -22,6 +24,9 @@ SAVED = re.compile(
 GIVEN = re.compile(
     r"^--?(?:im(?:a)?g(?:e)?s?[_-]?(?:path|dir|file)?|input(?:[_-]?(?:path|dir|file))?|infer_imgs?)$"
 )
+
+
+MENTIONED = re.compile(r"[^\s:;,'\"()]+\.(?:png|jpe?g|webp|bmp)\b", re.IGNORECASE)
 
 
 class Pictures:
@@ -38,7 +43,7 @@ class Pictures:
         for view in cell.steps:
             if view.step.kind != "infer" or not view.result.ok:
                 continue
-            for output, given in pairs(Path(plan.plan.repo), view.step):
+            for output, given in pairs(Path(plan.plan.repo), view.step, view.result):
                 if len(found) == 4 or self.left <= 0 or share <= 0:
                     return found
                 if output in self.shown:
@@ -56,16 +61,40 @@ class Pictures:
         return found
 
 
-def pairs(repo: Path, step: Step) -> Iterator[tuple[Path, Path | None]]:
-    """The pictures that a step saved, with the input of the same name where there is one."""
+def pairs(repo: Path, step: Step, result: StepResult) -> Iterator[tuple[Path, Path | None]]:
+    """The pictures that a step saved, with the input of the same name where there is one.
+
+    They are where its options say, or where its log says; only what this step wrote itself counts.
+    """
     cwd = repo / step.cwd
-    inputs = {path.stem: path for path in _images(_option(step, GIVEN), cwd)}
-    for output in _images(_option(step, SAVED), cwd):
-        stem = output.stem
-        given = inputs.get(stem) or next(
-            (path for name, path in inputs.items() if stem.startswith(name)), None
-        )
-        yield output, given
+    named = _mentioned(result.log, cwd)
+    saved = _images(_option(step, SAVED), cwd) or named
+    inputs = {path.stem: path for path in (*named, *_images(_option(step, GIVEN), cwd)) if path not in saved}
+    inputs |= {path.stem: path for path in saved if not _written(path, result)}
+    for output in saved:
+        if _written(output, result):
+            stem = output.stem
+            given = inputs.get(stem) or next(
+                (path for name, path in inputs.items() if stem.startswith(name)), None
+            )
+            yield output, given
+
+
+def _written(path: Path, result: StepResult) -> bool:
+    """The file was written while the step ran (with a little room for coarse clocks)."""
+    try:
+        return result.started - 2 <= path.stat().st_mtime <= result.started + result.wall + 2
+    except OSError:
+        return False
+
+
+def _mentioned(log: str, cwd: Path) -> list[Path]:
+    """The pictures that the end of a log names."""
+    found = (cwd / name for line in log_end(log, 200, 2000) for name in MENTIONED.findall(line))
+    try:
+        return list(dict.fromkeys(path for path in found if path.is_file()))[:64]
+    except OSError:
+        return []
 
 
 def _option(step: Step, pattern: re.Pattern[str]) -> str:

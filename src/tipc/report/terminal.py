@@ -215,19 +215,25 @@ def _findings(view: RunView, marks: dict[str, str]) -> list[Line]:
         for finding in view.telling:
             if finding.status == status and (status != UNCHECKED or finding.required) and finding not in told:
                 groups.setdefault((finding.check, finding.message), []).append(finding)
+        remedies = set[str]()
         for (check, message), findings in list(groups.items())[:20]:
             rows.append(_entry(status, check, message, len(findings), marks))
             remedy = findings[0].remedy
-            if remedy:
+            if remedy and remedy not in remedies:
+                remedies.add(remedy)
                 rows.append([[], [], [Span("try  ", "dim"), Span(one_line(remedy, 400))]])
         if len(groups) > 20:
             rows.append([[], [], [Span(f"and {len(groups) - 20} more", "dim")]])
     passed = [finding for finding in view.telling if finding.status == PASS]
-    telling = Counter((one.check, one.message) for one in passed if one.check.startswith(TELLING))
-    for (check, message), count in list(telling.items())[:8]:
-        rows.append(_entry(PASS, check, message, count, marks))
-    named = {check for check, _ in list(telling)[:8]}
-    rest = [one for one in passed if one.check not in named]
+    messages: dict[str, list[str]] = {}
+    for finding in sorted(passed, key=lambda finding: finding.check):
+        if finding.check.startswith(TELLING):
+            messages.setdefault(finding.check, []).append(finding.message)
+    for check, texts in messages.items():
+        different = list(dict.fromkeys(texts))
+        text = " | ".join(different[:2]) + (" | …" if len(different) > 2 else "")
+        rows.append(_entry(PASS, check, text, len(texts), marks))
+    rest = [one for one in passed if one.check not in messages]
     if rest:
         names = sorted({one.check for one in rest})
         text = f"{len(rest)} passed: {', '.join(names[:14])}{', …' if len(names) > 14 else ''}"

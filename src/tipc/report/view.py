@@ -149,7 +149,7 @@ def label(step: Step) -> str:
     batch = settings.pop("batch_size", "")
     words.append(f"bs{batch}" if batch else "")
     for name, value in settings.items():
-        if value in ("", "null", "False", "false"):
+        if value in ("", "null", "False", "false", step.device):
             continue
         words.append(name if value in ("True", "true") else f"{name}={value}")
     return " ".join(["infer", *filter(None, words)])
