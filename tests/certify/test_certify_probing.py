@@ -56,21 +56,33 @@ def test_weights_are_read_without_paddle_and_without_running_anything(tmp_path: 
     assert "FileNotFoundError" in answers[4].error
 
 
-def test_a_probe_that_dies_costs_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.paddle
+def test_a_question_that_kills_its_process_costs_one_answer(tmp_path: Path) -> None:
+    (tmp_path / "test_tipc").mkdir()
+    bomb = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"
+    (tmp_path / "test_tipc" / "parity.py").write_text(bomb)
+    one, other = questions(tmp_path, tmp_path / "a", tmp_path / "b")
+    body = {"id": "p", "kind": "parity", "repo": str(tmp_path), "request": {}, "batch_size": 1, "int8": False}
+    parity = Question(("parity", "plan", "x"), sys.executable, str(tmp_path), (), body)
+    found = ask([one, parity, other], tmp_path / "log", 60)
+    assert found["parity", "plan", "x"].error == "the probe was killed by signal 11"
+    assert "FileNotFoundError" in found["weights", "plan", "0"].error
+    assert "FileNotFoundError" in found["weights", "plan", "1"].error
+
+
+def test_a_probe_that_dies_whole_is_asked_again_for_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake_probe(
         tmp_path, monkeypatch,
-        "for item in json.load(open(sys.argv[1])):\n"
-        "    answers.write(json.dumps({'id': item['id'], 'begun': True}) + '\\n'); answers.flush()\n"
-        "    if item['id'] == '1':\n        os.kill(os.getpid(), signal.SIGSEGV)\n"
-        "    answers.write(json.dumps({'id': item['id'], 'answer': {'tensors': 7}}) + '\\n')\n",
+        "item = json.load(open(sys.argv[1]))[0]\n"
+        "if item['id'] == '2':\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "answers.write(json.dumps({'id': item['id'], 'answer': {'tensors': 7}}) + '\\n')\n",
     )  # fmt: skip
-    found = ask(questions(tmp_path, *[tmp_path] * 3), tmp_path / "log", 60)
-    told = [found["weights", "plan", str(index)] for index in range(3)]
-    assert [answer.error.partition(";")[0] for answer in told] == [
-        "",
-        "the probe was killed by signal 11",
-        "",
-    ]
+    found = ask(questions(tmp_path, *[tmp_path] * 4), tmp_path / "log", 60)
+    told = [found["weights", "plan", str(index)].error.partition(";")[0] for index in range(4)]
+    killed = "the probe was killed by signal 9"
+    assert told == ["", "", killed, killed]
 
 
 def test_a_probe_that_hangs_is_ended_with_all_that_it_started(

@@ -137,25 +137,22 @@ def interpreter(step: Step) -> str:
 
 
 def ask(asked: list[Question], log: Path, timeout: float) -> dict[Key, Answer]:
-    """Put questions of one group to a process; after a death, the ones that are left go to a new one."""
+    """Put questions of one group to a process. If it dies, the ones that are left go to another, as long as
+    each answers some; what remains without an answer has the reason for one."""
     answers: dict[Key, Answer] = {}
     left = {str(item.body["id"]): item for item in asked}
     while left:
         lines, end = one_process(list(left.values()), log, timeout)
-        begun = ""
         before = len(left)
         for line in lines:
-            name = str(line.get("id", ""))
-            if name not in left:
-                continue
-            begun = name
-            if "answer" in line:
-                item = left.pop(name)
-                answers[item.key] = read_answer(item.key[0], json.dumps(line["answer"]))
-                begun = ""
-        if left and (begun or len(left) == before):
-            item = left.pop(begun or next(iter(left)))
-            answers[item.key] = KINDS[item.key[0]](error=f"{end}; see {log}")
+            item = left.pop(str(line.get("id", "")), None)
+            if item is not None:
+                answers[item.key] = read_answer(item.key[0], json.dumps(line.get("answer")))
+        if len(left) == before:
+            answers.update(
+                {item.key: KINDS[item.key[0]](error=f"{end}; see {log}") for item in left.values()}
+            )
+            break
     return answers
 
 
@@ -201,7 +198,8 @@ def watch(process: subprocess.Popen[bytes], replies: Path, timeout: float) -> st
             if (now := replies.stat().st_size) != size:
                 deadline, size = time.monotonic() + timeout, now
             with contextlib.suppress(psutil.Error):
-                if psutil.Process(process.pid).memory_info().rss > MEMORY:
+                whole = psutil.Process(process.pid)
+                if sum(one.memory_info().rss for one in (whole, *whole.children(recursive=True))) > MEMORY:
                     end = f"the probe used more than {MEMORY // 2**30} GB of memory"
             if time.monotonic() > deadline:
                 end = f"the probe gave no answer within {timeout:.0f} s"

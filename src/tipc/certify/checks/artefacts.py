@@ -9,6 +9,7 @@ from tipc.certify.answers import ModelAnswer, WeightsAnswer
 from tipc.certify.arguments import argument
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.run.artefacts import matches
 
 CLOCK = 2.0  # seconds by which a file system's clock may be behind
 
@@ -27,8 +28,9 @@ def written(scene: StepScene) -> Iterator[Outcome]:
     started, ended = scene.outcome.started, scene.outcome.started + scene.outcome.wall
     files = []
     for wanted in scene.step.produces:
-        paths = [scene.path(one) for one in wanted.split("|")]
-        path = next((path for path in paths if path.exists()), None)
+        path = next(
+            (path for one in wanted.split("|") for path in matches(scene.repo, one) if path.exists()), None
+        )
         if path is None:
             yield failed(f"it did not write {wanted}")
             return

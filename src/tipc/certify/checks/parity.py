@@ -104,15 +104,14 @@ def parity(scene: StepScene) -> Iterator[Outcome]:
             evidence=evidence,
         )
         return
-    rows = [
-        row for row in answer.table if (row.engine == "native" and row.batch > 1) or len(answer.table) == 1
-    ]
-    rows = rows or [row for row in answer.table if row.engine == "native"]
+    rows = [row for row in answer.table if row.engine == "native"]
     wrong = [text for row in rows if (text := disagrees(row, limit, share))]
     if wrong:
         yield failed(f"other predictions than the trained model's: {wrong[0]}", evidence=evidence)
     elif rows:
-        yield passed(told(max(rows, key=lambda row: row.argmax_total)), evidence=evidence)
+        # Without oneDNN only a few images are tried; where it agrees, too, it has seen them all.
+        agreed = [row for row in answer.table if row.engine != "int8" and not disagrees(row, limit, share)]
+        yield passed(told(max(agreed, key=lambda row: row.argmax_total)), evidence=evidence)
     else:
         yield unchecked("no predictor could be built", evidence=evidence)
 

@@ -1,8 +1,8 @@
 """Answers a list of questions about models and weights: ``python probe_main.py REQUESTS ANSWERS``.
 
-REQUESTS is JSON: a list of ``{"id": …, "kind": "model" | "weights" | "parity", …}``. For each, two lines go
-into ANSWERS: ``{"id": …, "begun": true}`` and ``{"id": …, "answer": {…}}``, so that the caller knows at which
-one this process died. One import of paddle serves all.
+REQUESTS is JSON: a list of ``{"id": …, "kind": "model" | "weights" | "parity", …}``. For each, a line
+``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
+process of its own, as many at once as there are cores, so that one that crashes costs one answer.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
-# Python has put this directory first on the path. The repository's own modules may have any name: it is taken
-# off again, and the modules here have names that nobody else has.
+# Python has put this directory first on the path. The repository's own modules may have any name: it is
+# taken off again, and the modules here have names that nobody else has.
 import probe_model  # type: ignore[import-not-found]
 import probe_parity  # type: ignore[import-not-found]
 import probe_weights  # type: ignore[import-not-found]
@@ -23,23 +23,47 @@ import probe_weights  # type: ignore[import-not-found]
 sys.path.pop(0)
 
 KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "parity": probe_parity.answer,
     "model": probe_model.answer,
     "weights": probe_weights.answer,
-    "parity": probe_parity.answer,
 }
+MOST_AT_ONCE = 4
 
 
 def main(requests: str, answers: str) -> int:
     with open(requests, encoding="utf-8") as stream:
         questions = json.load(stream)
-    with open(answers, "a", encoding="utf-8") as sink:
-        for question in questions:
-            _write(sink, {"id": question["id"], "begun": True})
-            start = time.perf_counter()
-            answer = _answer(question)
-            answer["seconds"] = time.perf_counter() - start
-            _write(sink, {"id": question["id"], "answer": answer})
+    if any(question["kind"] != "weights" for question in questions):
+        import paddle  # noqa: F401 - for every question, before the first fork
+    order = list(KINDS)
+    questions.sort(key=lambda question: order.index(question["kind"]))  # the longest first
+    at_once = min(MOST_AT_ONCE, len(os.sched_getaffinity(0)))
+    running: dict[int, str] = {}
+    while questions or running:
+        while questions and len(running) < at_once:
+            question = questions.pop(0)
+            running[_fork(question, answers)] = question["id"]
+        pid, status = os.wait()
+        code = os.waitstatus_to_exitcode(status)
+        name = running.pop(pid)
+        if code:
+            _write(
+                answers, name, {"error": f"the probe was killed by signal {-code}" if code < 0 else "it died"}
+            )
     return 0
+
+
+def _fork(question: dict[str, Any], answers: str) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    begin = time.perf_counter()
+    answer = _answer(question)
+    answer["seconds"] = time.perf_counter() - begin
+    _write(answers, question["id"], answer)
+    return _leave(0)
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -52,14 +76,20 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}"[:2000]}
 
 
-def _write(sink: Any, line: dict[str, Any]) -> None:
-    sink.write(json.dumps(line) + "\n")
-    sink.flush()
+def _write(answers: str, name: str, answer: dict[str, Any]) -> None:
+    """Append one line in one write, since several processes do so."""
+    line = json.dumps({"id": name, "answer": answer}) + "\n"
+    sink = os.open(answers, os.O_WRONLY | os.O_APPEND)
+    os.write(sink, line.encode())
+    os.close(sink)
 
 
-if __name__ == "__main__":
-    code = main(*sys.argv[1:3])
-    # Leave without tearing paddle down: that takes time, and has nothing to add.
+def _leave(code: int) -> NoReturn:
+    """Leave without tearing paddle down: that takes time, and has nothing to add."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+if __name__ == "__main__":
+    _leave(main(*sys.argv[1:3]))
