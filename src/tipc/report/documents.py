@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tipc.errors import UsageError
 from tipc.report.markdown import infer_table, train_table
+from tipc.report.machine import versions
 from tipc.report.matrix import Matrix, matrix_of
 from tipc.report.view import RunView
 from tipc.report.words import Words
@@ -57,8 +58,9 @@ def refreshed(text: str, path: Path, matrix: Matrix, words: Words, views: Sequen
         blocks = "\n\n".join(f"{titles[name]}\n\n{begin(name)}\n{end(name)}" for name in BLOCKS)
         text = f"{text.rstrip()}\n\n{words.heading}\n\n{blocks}\n"
     known = algorithms(text)
-    runs = ", ".join(f"`{view.run.id}`" for view in views)
-    source = words.source.format(runs=runs)
+    # Not the ids of the runs: a document that says the same as before must stay the same.
+    told = dict.fromkeys(versions(view.run.environment) for view in views)
+    source = words.source.format(versions="; ".join(told))
     tables = {
         "train": train_table(matrix, words, known),
         "infer": infer_table(matrix, words, known),

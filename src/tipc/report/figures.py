@@ -42,6 +42,7 @@ class Benchmark:
     """One benchmark block of an inference log."""
 
     name: str  # what sets it apart in its log: "onednn int8"; empty where it is the only one
+    precision: str  # as the script says; may be empty
     stages: Mapping[str, Mapping[str, float]]  # stage → mean, p50, p95 in ms
     rss: float | None  # MB, as the script itself saw it
     count: int  # iterations that were timed
@@ -116,7 +117,8 @@ def _benchmarks(blocks: Sequence[Mapping[str, Any]]) -> Iterable[Benchmark]:
         engine = perf.get("engine") or (
             "mkldnn" if block.get("conf", {}).get("enable_mkldnn") == "True" else ""
         )
-        name = f"{engine or f'#{number}'} {block.get('model', {}).get('precision', '')}".strip()
+        precision = str(block.get("model", {}).get("precision", ""))
+        name = f"{engine or f'#{number}'} {precision}".strip()
         rss = perf.get("cpu_rss(MB)")
         try:
             count = max(1, int(block.get("data", {}).get("data_num", 1)))
@@ -124,6 +126,7 @@ def _benchmarks(blocks: Sequence[Mapping[str, Any]]) -> Iterable[Benchmark]:
             count = 1
         yield Benchmark(
             name if len(blocks) > 1 else "",
+            precision,
             latency_stages(dict(block)),
             rss if isinstance(rss, float) else None,
             count,

@@ -14,6 +14,7 @@ from tipc.run.record import FLAKY, PASSED
 SINGLE, MULTI = "single", "multi"
 TRAIN_ORDER = ("fp32", "amp", "pact")
 DEVICE_ORDER = ("cpu", "gpu")
+LOW = ("int8", "fp16", "bf16")
 PRECISION_ORDER = ("fp32", "fp16", "bf16", "int8")
 
 
@@ -125,7 +126,10 @@ def _add(row: Row, cell: CellView, checked: bool) -> None:
 
 
 def _setting(view: StepView) -> tuple[str, str]:
-    return view.step.device, view.step.settings.get("precision", "") or "fp32"
+    """Device and precision; where the config does not choose one, the lowest that the script says it ran."""
+    told = {benchmark.precision for benchmark in view.figures.benchmarks if benchmark.precision}
+    lowest = min(told, key=lambda name: LOW.index(name) if name in LOW else len(LOW), default="")
+    return view.step.device, view.step.settings.get("precision", "") or lowest or "fp32"
 
 
 def _skipped(skip: Skip) -> tuple[str, str]:

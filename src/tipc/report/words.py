@@ -40,7 +40,7 @@ ZH = Words(
     supported="支持",
     no_device="未认证",
     heading="## 测试结论汇总",
-    source="本表由 `tipc docs` 根据运行记录生成（{runs}），请勿手工修改。",
+    source="本表由 `tipc docs` 根据运行记录生成（{versions}），请勿手工修改。",
     documents={
         "": "# 飞桨训推一体全流程（TIPC）",
         "fp32": "# Linux GPU/CPU 基础训练推理测试",
@@ -66,7 +66,7 @@ EN = Words(
     supported="supported",
     no_device="not certified",
     heading="## Test results",
-    source="Written by `tipc docs` from runs ({runs}); not to be edited by hand.",
+    source="Written by `tipc docs` from runs ({versions}); not to be edited by hand.",
     documents={
         "": "# Training and Inference Pipeline Certification (TIPC)",
         "fp32": "# Linux GPU/CPU basic training and inference test",
