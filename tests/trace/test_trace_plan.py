@@ -114,6 +114,25 @@ if [ ! -f o/model.onnx ]; then paddle2onnx --model_dir=o --save_file=o/model.onn
     assert [step.argv[0] for step in plan.steps] == ["python", "paddle2onnx", "python"]
 
 
+def test_every_training_leaves_what_the_script_looks_for_after_one_of_them(repository: Make) -> None:
+    script = """
+name=best/model.pdparams
+for cards in 0 1 2 3 4 5 6 7; do
+    python tools/fit.py --save_dir=out/run$cards
+    if [ ! -f out/run$cards/$name ]; then name=iter_9/model.pdparams; fi
+    cat out/run$cards/train.log >> out/run$cards.log || exit 1
+    python tools/freeze.py --weights=out/run$cards/$name --out=out/run$cards
+    cd deploy && python run.py --model=../out/run$cards; cd ..
+done
+"""
+    plan = trace(repository(script))
+    assert [step.kind for step in plan.steps] == ["train", "export", "infer"] * 8
+    assert {step.argv[2].split("/", 2)[2] for step in plan.steps if step.kind == "export"} == {
+        "best/model.pdparams"
+    }
+    assert {step.cwd for step in plan.steps if step.kind == "infer"} == {"deploy"}
+
+
 def test_programs_called_by_path_are_recorded(repository: Make) -> None:
     script = """
 /usr/bin/python3.9 train.py

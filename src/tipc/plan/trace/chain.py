@@ -53,9 +53,9 @@ def link(calls: Sequence[Call], known: Sequence[Purpose], repo: Path) -> list[Li
     links: list[Link] = []
     for call in calls:
         command = dissect(call.argv)
-        purpose = purpose_of(command, known)
+        purpose = purpose_of(command, known, call.cwd)
         found = paths.paths(command.arguments, repo, call.cwd)
-        here = Link(call, command, kind_of(command, purpose), purpose, found)
+        here = Link(call, command, kind_of(command, purpose, call.cwd), purpose, found)
         _tie(here, links, repo)
         links.append(here)
     return links

@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from tipc.plan.trace.calls import Call, inside
+from tipc.plan.trace.kinds import dissect
+from tipc.plan.trace.paths import options
 
 _TRACE = re.compile(r"\++ (\d+\.\d+) ([^\t]*)\t(.*)")
 _TESTS = {"[", "[[", "test"}
@@ -36,6 +39,17 @@ class Lookup:
     time: float
     path: str  # absolute
     directory: bool
+
+
+class Leaving(NamedTuple):
+    """What each call of a program leaves: a path below the directory of an option, or an absolute one.
+
+    A final slash makes it a directory. What one training leaves, all of them do.
+    """
+
+    program: str
+    option: str
+    path: str
 
 
 def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
@@ -91,8 +105,8 @@ def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
 
 def to_leave(
     found: Iterable[Lookup], calls: list[Call], repo: Path, there: AbstractSet[str]
-) -> dict[tuple[str, ...], list[str]]:
-    """For each call, what it leaves: the missing paths that were first looked for after it.
+) -> frozenset[Leaving]:
+    """What calls are to leave: the missing paths that were first looked for after them.
 
     A path belongs to the last earlier call that names a directory above it, else to the last earlier call. A
     path that was looked for before any call was no training's to leave; nor is one that is ``there`` anyway.
@@ -100,46 +114,50 @@ def to_leave(
     first: dict[str, Lookup] = {}
     for lookup in found:
         first.setdefault(lookup.path, lookup)
-    leave: dict[tuple[str, ...], list[str]] = {}
+    leave = set()
     parents = {os.path.dirname(path) for path in first}
     for path, lookup in first.items():
-        if path in there or os.path.lexists(path):
-            continue
         earlier = [call for call in calls if call.time < lookup.time]
-        if not earlier:
+        if path in there or os.path.lexists(path) or not earlier:
             continue
-        named = [call for call in earlier if _names_parent(call, path, repo)]
-        owner = (named or earlier)[-1]
         slash = "/" if lookup.directory or path in parents else ""
-        leave.setdefault(owner.key, []).append(path + slash)
-    return leave
+        named = [(call, above) for call in earlier if (above := _option_above(call, path, repo))]
+        if named:
+            owner, (option, directory) = named[-1]
+            leave.add(Leaving(dissect(owner.argv).program, option, path[len(directory) :] + slash))
+        else:
+            leave.add(Leaving(dissect(earlier[-1].argv).program, "", path + slash))
+    return frozenset(leave)
 
 
-def _names_parent(call: Call, path: str, repo: Path) -> bool:
-    for word in call.argv[1:]:
-        value = word.rpartition("=")[2]
-        if "/" in value or value == word:
-            full = os.path.normpath(os.path.join(repo, call.cwd, value))
-            if full != str(repo) and path.startswith(f"{full}/"):
-                return True
-    return False
+def _directories(call: Call, repo: Path) -> list[tuple[str, str]]:
+    """The options of a call whose values are paths below the repository, with these paths."""
+    found = []
+    for option, value in options(dissect(call.argv).arguments):
+        full = os.path.normpath(os.path.join(repo, call.cwd, value))
+        if value and full.startswith(f"{repo}/"):
+            found.append((option, full))
+    return found
+
+
+def _option_above(call: Call, path: str, repo: Path) -> tuple[str, str] | None:
+    """The option of a call that names a directory above a path, and that directory."""
+    above = [(name, full) for name, full in _directories(call, repo) if path.startswith(f"{full}/")]
+    return max(above, key=lambda pair: len(pair[1]), default=None)
 
 
 def spoiled(
-    found: Iterable[Lookup],
-    before: list[Call],
-    after: list[Call],
-    leave: Mapping[tuple[str, ...], list[str]],
+    found: Iterable[Lookup], before: list[Call], after: list[Call], leave: Iterable[Leaving]
 ) -> set[str]:
     """Paths that the script wants to make itself when they are missing: with them, its next call vanished."""
-    again = {call.key for call in after}
-    left = {path.rstrip("/") for paths in leave.values() for path in paths}
-    lost = [call for call in before if call.key not in again]
     if len(after) >= len(before):
         return set()
-    guilty = set()
+    again = {call.key for call in after}
+    endings = tuple(item.path.rstrip("/") for item in leave)
     ordered = sorted(found, key=lambda lookup: lookup.time)
-    for call in lost:
-        earlier = [lookup.path for lookup in ordered if lookup.time < call.time and lookup.path in left]
-        guilty.update(earlier[-1:])
+    guilty = set()
+    for call in before:
+        if call.key not in again:
+            earlier = [look.path for look in ordered if look.time < call.time and look.path.endswith(endings)]
+            guilty.update(earlier[-1:])
     return guilty

@@ -7,7 +7,6 @@ has ended, or its time is up, the first process of the pid namespace goes, and t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -102,7 +101,7 @@ def open_run(job: dict[str, Any]) -> dict[str, Any]:
 def install(job: dict[str, Any], root: str, base: str) -> None:
     """Write the stubs, and what each call is to leave behind, below ``root``."""
     real = root + base
-    for directory in ("bin", "core", "out", "leave"):
+    for directory in ("bin", "core", "out"):
         os.makedirs(f"{real}/{directory}", exist_ok=True)
     texts = {f"{real}/{name}": text for name, text in job["files"].items()}
     for path, text in texts.items():
@@ -114,9 +113,7 @@ def install(job: dict[str, Any], root: str, base: str) -> None:
         os.symlink(f"{base}/{name}", f"{real}/bin/{name}")
     for name in job["wrappers"]:
         os.symlink(f"{base}/wrapper", f"{real}/bin/{name}")
-    for words, paths in job["leave"]:
-        key = hashlib.md5(terminated(words), usedforsecurity=False).hexdigest()
-        Path(f"{real}/leave/{key}").write_bytes(terminated(paths))
+    Path(f"{real}/leave").write_bytes(terminated([word for item in job["leave"] for word in item]))
     for program in job["programs"]:
         if not os.path.lexists(root + program):
             os.makedirs(os.path.dirname(root + program), exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -110,11 +111,14 @@ def _split(text: str) -> tuple[str, ...]:
         return tuple(text.split())
 
 
-def purpose_of(command: Command, known: Sequence[Purpose]) -> Purpose | None:
+def purpose_of(command: Command, known: Sequence[Purpose], cwd: str = ".") -> Purpose | None:
     """The config line that a command comes from: all of its words stand at the command's beginning."""
     best: Purpose | None = None
+    full = (os.path.normpath(os.path.join(cwd, command.program)), *command.arguments)
     for purpose in known:
-        fits = command.words[: len(purpose.words)] == purpose.words
+        size = len(purpose.words)
+        named = (os.path.normpath(purpose.words[0]), *purpose.words[1:])
+        fits = command.words[:size] == purpose.words or full[:size] == named
         if fits and (best is None or _rank(purpose, command) > _rank(best, command)):
             best = purpose
     return best
@@ -125,12 +129,13 @@ def _rank(purpose: Purpose, command: Command) -> tuple[int, bool]:
     return len(purpose.words), any(purpose.key in word for word in command.arguments)
 
 
-def kind_of(command: Command, purpose: Purpose | None) -> str:
+def kind_of(command: Command, purpose: Purpose | None, cwd: str = "") -> str:
     """train, eval, export, infer, or prepare for a command that is none of them."""
     if purpose:
         return purpose.kind
     stem = command.program.rpartition("/")[2].removesuffix(".py")
-    kind = _kind_of_words(stem) or _kind_of_words(command.program.removesuffix(".py"))
+    folders = os.path.join(cwd, command.program).split("/")[:-1]
+    kind = _kind_of_words(stem) or _kind_of_words("/".join(f for f in folders if not f.startswith("test")))
     if kind in ("", "train"):
         if any(_ONLY_EVAL.fullmatch(word) for word in command.arguments):
             return "eval"

@@ -11,7 +11,7 @@ from tipc.plan.trace import demand
 from tipc.plan.trace.calls import Call, calls_of
 from tipc.plan.trace.sandbox import Recording, record, time_limit
 
-MOST_PASSES = 6
+MOST_PASSES = 10
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,22 @@ def trace(repo: Path, script: Path, config: Path, mode: str) -> Traced:
     argv = [os.path.relpath(script, start), os.path.relpath(config, start), mode]
     texts = (repo / script).read_text(encoding="utf-8", errors="replace")
     texts += (repo / config).read_text(encoding="utf-8", errors="replace")
-    leave: dict[tuple[str, ...], list[str]] = {}
-    programs: set[str] = set()
+    leave: frozenset[demand.Leaving] = frozenset()
+    programs: frozenset[str] = frozenset()
     unwanted: set[str] = set()
     recording, calls, found = _once(repo, start, argv, texts, leave, programs)
     for _ in range(MOST_PASSES):
         more = demand.to_leave(found, calls, repo, recording.made | unwanted)
-        wanted = demand.programs(recording.xtrace, repo)
-        if recording.stopped == "calls" or (_within(more, leave) and wanted <= programs):
+        wanted = programs | demand.programs(recording.xtrace, repo)
+        if recording.stopped == "calls" or (more <= leave and wanted <= programs):
             break
-        tried = _joined(leave, more)
-        recording_2, calls_2, found_2 = _once(repo, start, argv, texts, tried, programs | wanted)
-        spoiled = demand.spoiled(found, calls, calls_2, more)
+        later = _once(repo, start, argv, texts, leave | more, wanted)
+        spoiled = demand.spoiled(found, calls, later[1], more)
         if spoiled:
             unwanted |= spoiled
             continue
-        leave, programs = tried, programs | wanted
-        recording, calls, found = recording_2, calls_2, found_2
+        leave, programs = leave | more, wanted
+        recording, calls, found = later
     return Traced(tuple(calls), recording, tuple(_notes(recording, script, calls)))
 
 
@@ -60,22 +59,11 @@ def _once(
     start: Path,
     argv: list[str],
     texts: str,
-    leave: dict[tuple[str, ...], list[str]],
-    programs: set[str],
+    leave: frozenset[demand.Leaving],
+    programs: frozenset[str],
 ) -> tuple[Recording, list[Call], list[demand.Lookup]]:
-    recording = record(repo, start, argv, texts, leave, sorted(programs))
+    recording = record(repo, start, argv, texts, sorted(leave), sorted(programs))
     return recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo))
-
-
-def _within(more: dict[tuple[str, ...], list[str]], leave: dict[tuple[str, ...], list[str]]) -> bool:
-    return all(set(paths) <= set(leave.get(key, ())) for key, paths in more.items())
-
-
-def _joined(
-    leave: dict[tuple[str, ...], list[str]], more: dict[tuple[str, ...], list[str]]
-) -> dict[tuple[str, ...], list[str]]:
-    keys = {**leave, **more}
-    return {key: sorted({*leave.get(key, ()), *more.get(key, ())}) for key in keys}
 
 
 def _notes(recording: Recording, script: Path, calls: list[Call]) -> list[str]:

@@ -23,8 +23,6 @@ ENVIRONMENT = {"HOME": "/root", "USER": "tipc", "LANG": "C.UTF-8", "TERM": "dumb
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tipc.plan.trace.jail import main; main()"
 INTERPRETER = re.compile(r"/(?:[\w.+-]+/)*(?:python|pip)[\d.]*(?![\w/.-])")
 
-Leave = Mapping[tuple[str, ...], Sequence[str]]
-
 
 @dataclass(frozen=True)
 class Recording:
@@ -54,13 +52,18 @@ def time_limit() -> float:
 
 
 def record(
-    repo: Path, start: Path, argv: Sequence[str], texts: str, leave: Leave, programs: Sequence[str]
+    repo: Path,
+    start: Path,
+    argv: Sequence[str],
+    texts: str,
+    leave: Sequence[Sequence[str]],
+    programs: Sequence[str],
 ) -> Recording:
     """Run ``bash argv…`` in the directory ``start`` of a scratch copy of ``repo``.
 
     ``texts`` (the script and the config) may name interpreters by absolute path: those become stubs, too.
-    ``leave`` says which files a call (its directory and its words) leaves behind, a directory with a final
-    slash; ``programs`` which further paths are programs.
+    ``leave`` says what calls leave behind (see ``demand.Leaving``), ``programs`` which further paths are
+    programs.
     """
     seconds = time_limit()
     with tempfile.TemporaryDirectory(prefix="tipc-trace-") as scratch:
@@ -80,7 +83,7 @@ def record(
                 "sh": stubs.SH,
                 "bash_env": stubs.BASH_ENV,
             },
-            "leave": [[words, paths] for words, paths in leave.items()],
+            "leave": [list(item) for item in leave],
             "programs": sorted({*programs, *INTERPRETER.findall(texts)}),
             "environment": ENVIRONMENT,
             "seconds": seconds,

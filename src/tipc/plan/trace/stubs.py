@@ -50,26 +50,31 @@ output=$(@BASE@/core/readlink /proc/$$/fd/1)
 @BASE@/core/mv "@BASE@/out/.$now.$$" "@BASE@/out/$now.$$"
 case ${1-} in --version | -V) echo "Python 3.10.0" ;; esac
 before=
+leave() {
+    case $1 in
+    */) @BASE@/core/mkdir -p -- "$1" ;;
+    *) @BASE@/core/mkdir -p -- "${1%/*}" && : >>"$1" ;;
+    esac 2>/dev/null
+}
+mapfile -d '' -t rules <@BASE@/leave
+for ((i = 0; i < ${#rules[@]}; i += 3)); do
+    [[ -z ${rules[i + 1]} && " $name $* " == *" ${rules[i]} "* ]] && leave "${rules[i + 2]}"
+done
 for word in "$@"; do
     key=${word%%=*} path=${word#*=}
     [ "$key" = "$word" ] && key=$before
     before=$word
+    while [[ $key == -* ]]; do key=${key#-}; done
     if [[ $path == */* && $path != *://* && ! ${path##*/} =~ \.[a-z] ]] &&
         [[ $key =~ (save|out|work_?dir|ckpt|dst|log) ]]
     then
         @BASE@/core/mkdir -p -- "$path" 2>/dev/null
     fi
+    for ((i = 0; i < ${#rules[@]}; i += 3)); do
+        [[ -n $key && ${rules[i + 1]} == "$key" && " $name $* " == *" ${rules[i]} "* ]] &&
+            leave "$path${rules[i + 2]}"
+    done
 done
-key=$(printf '%s\0' "$PWD" "$name" "$@" | @BASE@/core/md5sum)
-key=${key%% *}
-if [ -f "@BASE@/leave/$key" ]; then
-    while IFS= read -r -d '' path; do
-        case $path in
-        */) @BASE@/core/mkdir -p -- "$path" ;;
-        *) @BASE@/core/mkdir -p -- "${path%/*}" && : >>"$path" ;;
-        esac
-    done <"@BASE@/leave/$key" 2>/dev/null
-fi
 exit 0
 """
 
