@@ -111,7 +111,7 @@ def overhead(directory: Path) -> bool:
     mean = (statistics.mean(ours) - statistics.mean(theirs)) * 1000
     growth = (memory[-1] - memory[200 // ROUND]) / (1 << 20)
     print(
-        f"a step of true over fork and exec: median +{extra:.2f} ms (at most {OVERHEAD_MS}), mean +{mean:.2f} ms"
+        f"a step of true over fork and exec: median +{extra:.2f} ms (at most {OVERHEAD_MS}), mean +{mean:.2f}"
     )
     print(f"memory of tipc and its helpers, step 200 to {STEPS}: {growth:+.2f} MB (at most {GROWTH_MB})")
     return extra <= OVERHEAD_MS and growth <= GROWTH_MB

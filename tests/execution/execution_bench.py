@@ -14,7 +14,7 @@ import psutil
 from tipc.run.executor import Executor, Outcome, Task
 from tipc.run.local import LocalExecutor
 
-TOKEN = "TIPC_TEST_TOKEN"
+TOKEN = "EXECUTION_TEST_TOKEN"  # not TIPC_…: those may differ within one warm server
 
 
 class Bench:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,6 +164,27 @@ def test_a_server_that_was_killed_means_cold_not_failure(stage: Bench) -> None:
     for _ in range(3):
         assert stage.run(executor, task).exit_code == 0
     executor.close()
+
+
+def test_a_server_that_dies_before_the_step_began_means_cold_not_failure(stage: Bench) -> None:
+    executor = warmed(stage)
+    [server] = executor.warmth.servers
+    server.spawner.process.send_signal(signal.SIGSTOP)
+    executor.start(stage.task(sys.executable, str(stage.script("print(1)", "a.py")), warm=True))
+    server.spawner.process.kill()
+    [(_ticket, outcome)] = executor.wait(None)
+    assert (outcome.exit_code, outcome.warm, outcome.error) == (0, False, "")
+    executor.close()
+
+
+def test_closing_does_not_wait_for_an_import(bench: Bench) -> None:
+    bench.script("import time\ntime.sleep(1000)", "lib/paddle/__init__.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    executor = LocalExecutor()
+    executor.warm_up(bench.python("print(1)", warm=True))
+    assert bench.eventually(bench.alive)
+    executor.close()
+    assert not bench.alive()
 
 
 def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, local: LocalExecutor) -> None:

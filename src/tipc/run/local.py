@@ -55,26 +55,22 @@ class LocalExecutor:
     def start(self, task: Task) -> int:
         """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
         self._tickets += 1
-        ticket = self._tickets
-        request = {
-            "argv": list(task.argv),
-            "cold_argv": list(observed(task.argv, task.observe) if task.observe else task.argv),
-            "observe": str(task.observe) if task.observe else "",
-            "cwd": str(task.cwd),
-            "env": dict(task.env),
-            "log": str(task.log),
-            "timeout": task.timeout,
-            "grace": self.grace,
-        }
+        for key, _events in self._selector.select(0):  # a server may have become ready since the last wait
+            if isinstance(key.data, WarmServer):
+                self._hear_server(key.data)
+        self._begin(self._tickets, task, warm=self.warm)
+        return self._tickets
+
+    def _begin(self, ticket: int, task: Task, *, warm: bool) -> None:
         try:
+            request = _request(task, self.grace)
             gpu = watch(task.gpus)
-            server, spawner, control = self._hand_over(task, request)
+            server, spawner, control = self._hand_over(task, request, warm=warm)
         except (OSError, EnvironmentProblem) as error:
             self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
         else:
             self._running[ticket] = _Running(task, spawner, server, control, gpu=gpu)
             self._selector.register(control, selectors.EVENT_READ, ticket)
-        return ticket
 
     def warm_up(self, task: Task) -> None:
         """Start the warm server for tasks of this kind now, without waiting for it, if they can have one."""
@@ -127,10 +123,10 @@ class LocalExecutor:
         return pause
 
     def _hand_over(
-        self, task: Task, request: dict[str, Any]
+        self, task: Task, request: dict[str, Any], *, warm: bool
     ) -> tuple[WarmServer | None, Spawner, socket.socket]:
         """Give the request to a warm server if one is ready for it, else to the cold one."""
-        server = self.warmth.server(task) if self.warm else None
+        server = self.warmth.server(task) if warm else None
         if server:
             with contextlib.suppress(OSError):  # it has just died: nothing has started yet
                 return server, server.spawner, server.spawner.start(request)
@@ -149,8 +145,13 @@ class LocalExecutor:
         """Take one message of a keeper."""
         running = self._running[ticket]
         message = receive(running.control)
-        if message is None:
-            self._end(ticket, Outcome(None, error="the keeper of the step was killed", host=self.host))
+        if message is None and running.server and not running.keeper and not running.interrupted:
+            self._selector.unregister(running.control)
+            running.control.close()
+            self._begin(ticket, running.task, warm=False)  # the warm server died before the step had begun
+        elif message is None:
+            error = "" if running.interrupted else "the keeper of the step was killed"
+            self._end(ticket, Outcome(None, error=error, interrupted=running.interrupted, host=self.host))
         elif "outcome" in message:
             self._end(ticket, self._outcome(running, message["outcome"]), idle=message.get("idle", False))
         elif "pid" in message:
@@ -173,7 +174,7 @@ class LocalExecutor:
 
     def _hear_server(self, server: WarmServer) -> None:
         """A warm server is ready, or has gone."""
-        if not self.warmth.hear(server):
+        if server in self.warmth.servers and not self.warmth.hear(server):
             self._forget(server)
 
     def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
@@ -197,3 +198,17 @@ class LocalExecutor:
 
 def _below(keeper: int) -> list[int]:
     return [pid for pid, _parent in descendants(keeper)]
+
+
+def _request(task: Task, grace: float) -> dict[str, Any]:
+    """A task as a keeper wants to be told it."""
+    return {
+        "argv": list(task.argv),
+        "cold_argv": list(observed(task.argv, task.observe) if task.observe else task.argv),
+        "observe": str(task.observe) if task.observe else "",
+        "cwd": str(task.cwd),
+        "env": dict(task.env),
+        "log": str(task.log),
+        "timeout": task.timeout,
+        "grace": grace,
+    }

@@ -142,6 +142,8 @@ class Warmth:
     def close(self) -> None:
         """Let every server end."""
         for server in [*self.servers, *self._retired]:
+            if not server.ready:  # it has no step yet: do not wait until it has imported
+                server.spawner.process.kill()
             server.spawner.close()
             server.output.close()
         self.servers.clear()

@@ -1,0 +1,79 @@
+"""The whole chain of mobilenet_v3_small by ``tipc run`` against the same commands one by one in a bash loop.
+
+Both prepare, train, evaluate, export and infer in fresh copies of the zoo's repository; neither checks what
+came out. They take turns, twice, and the better time of each counts. Bound: at most 0.6 of the bash loop's
+wall time on two cores. Broken: exit 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tipc.plan.build import build_plan
+from tipc.plan.model import Step
+
+REPO = Path(__file__).parents[1] / "zoo" / "classification"
+CONFIG = "test_tipc/configs/mobilenet_v3_small/train_infer_python.txt"
+MODE = "lite_train_lite_infer"
+MADE = shutil.ignore_patterns("output", "log", "lite_data", ".tipc", "__pycache__", "*_infer", "__cache__")
+AT_MOST = 0.6
+ROUNDS = 2
+
+
+def line(step: Step) -> str:
+    """A step as a line of bash, its output to its log as the upstream scripts do it."""
+    changes = [
+        f"-u {name}" if value is None else f"{name}={shlex.quote(value)}" for name, value in step.env.items()
+    ]
+    changes.sort(key=lambda change: not change.startswith("-u"))
+    log = shlex.quote(step.log)
+    directory = shlex.quote(os.path.dirname(step.log))
+    return f"mkdir -p {directory}; env {' '.join(changes)} {shlex.join(step.argv)} > {log} 2>&1 || failed=1"
+
+
+def by_bash(repo: Path) -> list[str]:
+    plan = build_plan(repo / CONFIG, MODE, repo=repo)
+    prepare = f"bash test_tipc/prepare.sh {CONFIG} {MODE} > /dev/null 2>&1 || failed=1"
+    lines = ["failed=0", prepare, *map(line, plan.steps), "exit $failed"]
+    (repo / "loop.sh").write_text("\n".join(lines) + "\n")
+    return ["bash", "loop.sh"]
+
+
+def by_tipc(repo: Path) -> list[str]:
+    return [sys.executable, "-m", "tipc", "run", CONFIG, MODE, "--no-checks"]
+
+
+def main() -> int:
+    """Time both; 1 if the bound is broken or a chain fails."""
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    best: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        for command in (by_bash, by_tipc):
+            with tempfile.TemporaryDirectory() as directory:
+                repo = Path(directory) / "repo"
+                shutil.copytree(REPO, repo, ignore=MADE)
+                argv = command(repo)
+                begun = time.monotonic()
+                done = subprocess.run(argv, cwd=repo, env=env, capture_output=True, text=True, check=False)
+                took = time.monotonic() - begun
+            if done.returncode:
+                print(f"{command.__name__} failed\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+                return 1
+            best[command.__name__] = min(took, best.get(command.__name__, took))
+    ratio = best["by_tipc"] / best["by_bash"]
+    print(
+        f"the chain by tipc run: {ratio:.2f} of the bash loop (at most {AT_MOST}):"
+        f" {best['by_tipc']:.1f} s against {best['by_bash']:.1f} s"
+    )
+    return 0 if ratio <= AT_MOST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
