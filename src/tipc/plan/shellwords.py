@@ -15,7 +15,8 @@ from itertools import pairwise
 
 PLAIN = re.compile(r"[\w@%+=:,./\- ]*\Z", re.ASCII)  # nothing here means anything to a shell
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
-NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+SPECIAL = "0123456789@*#?$!-["  # parameters of the running shell, and old arithmetic
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
 _REDIRECTION = re.compile(r"(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*([^ \t\n]*))")
@@ -108,6 +109,10 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
             position = close + 1
         elif char == '"':
             position = _double_quoted(text, position + 1, word, lookup)
+        elif char == "$" and text[position + 1 : position + 2] == "'":
+            raise ShellNeeded("$'", "a text in $'…' needs a shell")
+        elif char == "$" and text[position + 1 : position + 2] == '"':
+            position += 1
         elif char == "$":
             value, position = _variable(text, position, lookup)
             pieces = value.split("|")  # the scripts' IFS
@@ -158,6 +163,8 @@ def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
         if close < 0 or not NAME.fullmatch(name):
             raise ShellNeeded("${", "an expansion that is more than a variable's name needs a shell")
         return lookup(name), close + 1
+    if after in SPECIAL:
+        raise ShellNeeded(f"${after}", f"`${after}` is something of the running shell")
     match = NAME.match(text, position + 1)
     return (lookup(match.group()), match.end()) if match else ("$", position + 1)
 

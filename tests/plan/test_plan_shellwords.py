@@ -1,0 +1,119 @@
+"""Words as bash makes them, compared with bash."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tipc.config.parse import split
+from tipc.plan.bashtest import bare, bracket
+from tipc.plan.shellwords import ShellNeeded, split_words
+
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to compare with")
+VARIABLES = {"HOME": "/home/x", "A": "value", "B": "two words"}
+TEXT = st.text(alphabet="ab$A{}B,\"'\\ ~/=#-", max_size=16)
+WORD = st.sampled_from(["", "a", "null", "!", "=", "!=", "-n", "-z", "x y", "-1", "True"])
+
+
+def lookup(name: str) -> str:
+    return VARIABLES.get(name, "")
+
+
+def bash_words(text: str) -> list[str] | None:
+    """What ``eval`` hands to a program; None where bash complains."""
+    program = 'IFS=\'|\'; set -f; f() { for w in "$@"; do printf \'%s\\0\' "$w"; done; }; eval "f $TEXT"'
+    env = {**VARIABLES, "TEXT": text, "PATH": os.environ["PATH"]}
+    done = subprocess.run(["bash", "-c", program], capture_output=True, env=env, check=False)
+    return None if done.returncode or done.stderr else done.stdout.decode().split("\0")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a  b", ["a", "b"]),
+        ("a 'b c' \"d e\"", ["a", "b c", "d e"]),
+        ("--shape=\"3,48,320\"", ["--shape=3,48,320"]),
+        ("a\\ b", ["a b"]),
+        ("$A/x '$A' \"$A\"", ["value/x", "$A", "value"]),
+        ("${A}x $nothing end", ["valuex", "end"]),
+        ("$B", ["two words"]),
+        ("x{a,b}y", ["xay", "xby"]),
+        ("{a,{b,c}}", ["a", "b", "c"]),
+        ("{a} {}", ["{a}", "{}"]),
+        ("'{a,b}'", ["{a,b}"]),
+        ("~/x a~ k=~/y --k=~/z", ["/home/x/x", "a~", "k=/home/x/y", "--k=~/z"]),
+        ("a # b", ["a"]),
+        ("a#b", ["a#b"]),
+        ("'' \"\"", ["", ""]),
+        ("", []),
+        ("a$", ["a$"]),
+    ],
+)  # fmt: skip
+def test_words(text: str, words: list[str]) -> None:
+    assert split_words(text, lookup, "/nowhere") == words
+
+
+@pytest.mark.parametrize(
+    "text", ["a;b", "a&b", "a|b", "a>b", "a<b", "(a)", "a $(b)", "a `b`", '"`b`"', "${A:-b}"]
+)
+def test_what_needs_a_shell_is_named(text: str) -> None:
+    with pytest.raises(ShellNeeded) as caught:
+        split_words(text, lookup)
+    assert caught.value.token in text
+    assert caught.value.runs
+
+
+@pytest.mark.parametrize("text", ["'a", '"a', 'b "a\\"'])
+def test_an_open_quote_can_be_run_by_no_shell(text: str) -> None:
+    with pytest.raises(ShellNeeded) as caught:
+        split_words(text, lookup)
+    assert not caught.value.runs
+
+
+def test_a_redirection_of_the_script_is_taken_off_and_what_follows_a_blank_is_an_argument() -> None:
+    targets: list[str] = []
+    assert split_words("a b > out/x y.log 2>&1 ", lookup, ".", targets) == ["a", "b", "y.log"]
+    assert targets == ["out/x"]
+
+
+def test_a_pattern_becomes_the_files_that_it_names(tmp_path) -> None:
+    for name in ("a.jpg", "b.jpg", "c.png"):
+        (tmp_path / name).touch()
+    assert split_words("x *.jpg '*.jpg' *.gif", lookup, str(tmp_path)) == [
+        "x", "a.jpg", "b.jpg", "*.jpg", "*.gif",
+    ]  # fmt: skip
+
+
+@needs_bash
+@given(TEXT)
+def test_the_words_are_bashs_own(text: str) -> None:
+    try:
+        words = split_words(text, lookup, "/nowhere")
+    except ShellNeeded:
+        return
+    expected = bash_words(text)
+    if expected is not None:
+        assert words == expected
+
+
+@needs_bash
+@given(st.lists(st.tuples(WORD, st.sampled_from(["=", "!="]), WORD), min_size=1, max_size=20))
+def test_a_test_of_unquoted_words_is_bashs_own(cases: list[tuple[str, str, str]]) -> None:
+    test = 'if [ $1 $2 "$3" ] 2>/dev/null; then echo 1; else echo 0; fi'
+    program = f"IFS='|'; while (($#)); do {test}; shift 3; done"
+    values = [("|".join(value.split()), operator, text) for value, operator, text in cases]
+    words = [word for case in values for word in case]
+    done = subprocess.run(["bash", "-c", program, "-", *words], capture_output=True, check=True, text=True)
+    assert [line == "1" for line in done.stdout.split()] == [bare(*case) for case in values]
+
+
+def test_an_empty_value_is_neither_equal_nor_unequal() -> None:
+    assert not bare("", "=", "null")
+    assert not bare("", "!=", "null")
+    assert not bare("a|b", "!=", "null")
+    assert bracket(*split("", "|"), "=", *split("", "|"))
