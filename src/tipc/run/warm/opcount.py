@@ -22,7 +22,7 @@ class OperatorCounts:
     """
 
     def __init__(self, out: str) -> None:
-        self.out = out
+        self.out = os.path.abspath(out)  # the script may go elsewhere
         self.pid = os.getpid()
         self.operators: dict[str, dict[str, int]] = {}
         self.error = "paddle was not imported"
