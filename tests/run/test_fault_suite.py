@@ -105,6 +105,7 @@ def test_a_daemon_that_a_step_leaves_is_ended(runner: Runner, repo: Path) -> Non
     )
     run = runner(plan_of(repo, step("train", code)))
     assert only(run).state == "passed"
+    assert "outlived it and were ended" in only(run).reason
     assert gone(int((repo / "pid").read_text()))
 
 

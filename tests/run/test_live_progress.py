@@ -56,7 +56,7 @@ def test_a_dumb_terminal_gets_plain_lines(repo: Path, config: Path) -> None:
 def test_rich_is_imported_for_a_terminal_only(repo: Path, config: Path) -> None:
     code = (
         "import sys\nfrom tipc.cli.run import _progress\n"
-        "_progress(1)\nprint('rich' in sys.modules or 'psutil' in sys.modules)"
+        "_progress(sys.stdout, 1)\nprint('rich' in sys.modules or 'psutil' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

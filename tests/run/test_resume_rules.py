@@ -123,6 +123,17 @@ def test_a_file_that_the_command_names_is_a_source(repo: Path) -> None:
     assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == "scripts"
 
 
+def test_two_names_of_one_interpreter_are_the_same_command(repo: Path) -> None:
+    (repo / "bin").mkdir()
+    for name in ("python", "python3"):
+        (repo / "bin" / name).symlink_to("/bin/true")
+    plans = [
+        plan_of(repo, step("a", argv=(str(repo / "bin" / name), "x.py"))) for name in ("python", "python3")
+    ]
+    before, now = (Inputs([plan]).of(plan, plan.steps[0], []) for plan in plans)
+    assert changed(before, now) == ""
+
+
 def test_the_outputs_of_one_plan_are_no_sources_of_another(repo: Path) -> None:
     (repo / "one").mkdir()
     one = plan_of(repo, step("a", produces=("one/model.yml",)), config="1.txt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -244,6 +245,25 @@ def test_two_runs_cannot_work_in_one_directory(here: Path, repo: Path, config: P
 def test_a_stream_that_is_not_utf8_is_no_problem(here: Path, config: Path) -> None:
     done = tipc_run(here, config, env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"})
     assert done.returncode == 0, done.stderr
+
+
+def test_a_reader_that_goes_away_neither_ends_the_run_nor_makes_it_a_success(
+    here: Path, repo: Path, config: Path
+) -> None:
+    (repo / "behave").write_text("0.3")
+    readable, writable = os.pipe()
+    process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=writable, stderr=subprocess.PIPE)
+    os.close(writable)
+    os.read(readable, 10)
+    os.close(readable)
+    _, complaints = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert complaints == b""
+    assert states(journals(here)[0]) == dict.fromkeys(STEPS, "passed")
+    (repo / "behave").write_text("fail")
+    piped = f"{shlex.join(toy_repo.command(config))} | head -1; exit ${{PIPESTATUS[0]}}"
+    failing = subprocess.run(["bash", "-c", piped], cwd=here, check=False, capture_output=True)
+    assert failing.returncode == 1
 
 
 def test_the_interpreter_of_an_upstream_plan_is_replaced_when_it_runs(here: Path, config: Path) -> None:

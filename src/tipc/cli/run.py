@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError
 
@@ -24,6 +24,7 @@ def main(argv: list[str]) -> int:
     from tipc.plan.machine import this_machine
     from tipc.run import session as sessions
     from tipc.run.scheduler import Settings
+    from tipc.run.streams import Enduring
 
     going_on = options.resume if options.resume is not None else options.rerun_failed
     if going_on is None:
@@ -53,17 +54,22 @@ def main(argv: list[str]) -> int:
         cold=options.cold,
         python=session.request.plan.get("python"),
     )
-    progress = _progress(len(session.wanted))
+    stream = cast("TextIO", Enduring(sys.stdout))
+    progress = _progress(stream, len(session.wanted))
     try:
         progress.header(session.plans, machine.describe())
         run, interrupted = sessions.execute(session, executor, settings, progress, argv)
     finally:
         executor.close()
         progress.close()
-    return conclude(run, session, interrupted=interrupted, checks=options.checks, strict=options.strict)
+    return conclude(
+        run, session, stream, interrupted=interrupted, checks=options.checks, strict=options.strict
+    )
 
 
-def conclude(run: Run, session: Session, *, interrupted: bool, checks: bool, strict: bool) -> int:
+def conclude(
+    run: Run, session: Session, stream: TextIO, *, interrupted: bool, checks: bool, strict: bool
+) -> int:
     """Certify and report a run that is over; the exit code."""
     from tipc.report.finish import finish
 
@@ -72,10 +78,11 @@ def conclude(run: Run, session: Session, *, interrupted: bool, checks: bool, str
         from tipc.certify.engine import certify
 
         verdict = certify(run, strict=strict)
-    finish(run, verdict, sys.stdout)
+    finish(run, verdict, stream)
     if session.partial and not interrupted:
         selected, total = len(session.wanted), len(run.results)
-        sys.stdout.write(f"not certified: only {selected} of {total} steps were selected\n")
+        stream.write(f"not certified: only {selected} of {total} steps were selected\n")
+    stream.flush()
     return exit_code(run, session, verdict, interrupted=interrupted, strict=strict)
 
 
@@ -133,14 +140,14 @@ def request_of(options: argparse.Namespace) -> Request:
     )
 
 
-def _progress(total: int) -> Progress:
-    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+def _progress(stream: TextIO, total: int) -> Progress:
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
         from tipc.run.progress_live import LiveProgress
 
-        return LiveProgress(sys.stdout, total)
+        return LiveProgress(stream, total)
     from tipc.run.progress import Progress
 
-    return Progress(sys.stdout, total)
+    return Progress(stream, total)
 
 
 def _executor(name: str, machine: Machine) -> tuple[Executor, int]:

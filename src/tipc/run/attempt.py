@@ -87,6 +87,8 @@ def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
         state, reason = FAILED, f"exit 0, but {lack}"
     elif state == PASSED and attempt.number > 1:
         state, reason = FLAKY, f"passed at attempt {attempt.number}"
+    elif state == PASSED and outcome.left:
+        reason = f"{outcome.left} of its processes outlived it and were ended"
     good = state in (PASSED, FLAKY)
     try:
         found = digests(root, step.produces, attempt.aside) if good else {}

@@ -40,7 +40,7 @@ class Inputs:
         repo = self._repos[plan.repo]
         if plan.config not in self._configs:
             self._configs[plan.config] = _text_digest(_read(repo.root / plan.config))
-        command = [list(step.argv), dict(step.env), step.cwd, step.shell]
+        command = [[_program(word) for word in step.argv], dict(step.env), step.cwd, step.shell]
         artefacts = [sorted(result.artefacts.items()) for result in needed]
         return {
             "command": _text_digest(json.dumps(command, sort_keys=True)),
@@ -74,6 +74,8 @@ class _Repo:
         """Digests of the files of the repository that a command names, other than what the plans produce."""
         found = {}
         for word in step.argv:
+            if _program(word) != word:
+                continue  # an interpreter inside the repository is part of the command, not a source
             name = word.rpartition("=")[2]
             key = (step.cwd, name)
             if key not in self._named:
@@ -137,6 +139,13 @@ def _output_directories(root: Path, plans: Sequence[Plan], steps: Sequence[Step]
     return frozenset(
         output for output in found - {"", "."} if not any(script.is_relative_to(output) for script in scripts)
     )
+
+
+def _program(word: str) -> str:
+    """One name for an interpreter: ``bin/python`` and ``bin/python3`` of an environment are the same."""
+    if word.startswith("/") and os.path.basename(word).startswith("python"):
+        return f"{os.path.dirname(word)}:{os.path.realpath(word)}"
+    return word
 
 
 def _inside(root: Path, place: str) -> str:
