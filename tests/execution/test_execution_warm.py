@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from warm_scripts import PADDLE_SCRIPTS, SCRIPTS
 
 from tipc.run.executor import Task
 from tipc.run.local import LocalExecutor
+from tipc.run.warmth import MOST_SERVERS
 
 FAKE_PADDLE = """
 import os, sys
@@ -175,6 +177,59 @@ def test_a_server_that_dies_before_the_step_began_means_cold_not_failure(stage: 
     [(_ticket, outcome)] = executor.wait(None)
     assert (outcome.exit_code, outcome.warm, outcome.error) == (0, False, "")
     executor.close()
+
+
+def test_with_many_repositories_the_servers_used_last_are_kept(stage: Bench) -> None:
+    executor = LocalExecutor(grace=0.5)
+    tasks = []
+    for number in range(MOST_SERVERS + 2):
+        repo = stage.script("", f"repo{number}/a.py").parent
+        tasks.append(stage.task(sys.executable, "a.py", cwd=repo, warm=True))
+        executor.warm_up(tasks[-1])
+    waiting = executor.start(stage.task("sleep", "1000", name="waiting"))
+    assert stage.eventually(lambda: executor.wait(0.05) or executor.warmth.server(tasks[-1]))
+    assert [bool(executor.warmth.server(task)) for task in tasks[:2]] == [False, False]
+    assert len(executor.warmth.servers) == MOST_SERVERS
+    executor.kill(waiting)
+    executor.wait(None)
+    assert stage.run(executor, tasks[0]).exit_code == 0
+    executor.close()
+
+
+DRIVER = """
+import os, sys, time
+from pathlib import Path
+from tipc.run.executor import Task
+from tipc.run.local import LocalExecutor
+from tipc.run.warmth import MOST_SERVERS
+executor, here = LocalExecutor(grace=0.5), Path.cwd()
+task = Task("0", (sys.executable, "daemon.py"), here, dict(os.environ), here / "driven.log", None)
+executor.warm_up(task)
+executor.start(Task("1", ("sleep", "1000"), here, dict(os.environ), here / "sleep.log", None))
+while not executor.warmth.server(task):
+    executor.wait(0.02)
+executor.start(task)
+while True:
+    executor.wait(None)
+"""
+
+
+def test_no_server_and_no_warm_step_is_left_when_tipc_is_killed_with_9(stage: Bench) -> None:
+    text = (
+        "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork():\n        os._exit(0)\n"
+        "else:\n    os.wait()\n    open('is-warm', 'w').write(open('/proc/self/cmdline').read())\n"
+        "time.sleep(1000)\n"
+    )
+    stage.script(text, "daemon.py")
+    before = {process.pid for process in stage.alive()}
+    driver = stage.script(DRIVER, "driver.py")
+    process = subprocess.Popen([sys.executable, str(driver)], cwd=stage.directory, env=stage.env)
+    sign = stage.directory / "is-warm"
+    assert stage.eventually(lambda: sign.exists() and "server.py" in sign.read_text())
+    process.kill()
+    process.wait()
+    assert stage.eventually(lambda: {left.pid for left in stage.alive()} == before)
 
 
 def test_closing_does_not_wait_for_an_import(bench: Bench) -> None:

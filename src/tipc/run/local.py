@@ -166,6 +166,8 @@ class LocalExecutor:
     def _expect(self, server: WarmServer | None) -> None:
         if server:
             self._selector.register(server.spawner.socket, selectors.EVENT_READ, server)
+        for old in self.warmth.surplus():
+            self._forget(old)
 
     def _forget(self, server: WarmServer) -> None:
         with contextlib.suppress(KeyError, ValueError):

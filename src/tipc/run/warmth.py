@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,7 @@ class WarmServer:
     output: IO[bytes]
     spawner: Spawner
     ready: bool = False
+    used: float = field(default_factory=time.monotonic)  # the last time
 
 
 def kind_of(task: Task) -> Kind | None:
@@ -96,9 +98,15 @@ class Warmth:
         self._needs[server.kind, task.argv[1]] = self._latest[server.kind] = needs
         return self._start(server.kind, needs)
 
+    def surplus(self) -> list[WarmServer]:
+        """The servers above the limit, those first that have not been used for longest."""
+        by_age = sorted(self.servers, key=lambda server: server.used)
+        return by_age[: max(0, len(by_age) - MOST_SERVERS)]
+
     def suits(self, task: Task, server: WarmServer) -> None:
         """The task ran warm on this server, and so will the next of the same script."""
         self._needs[server.kind, task.argv[1]] = server.needs
+        server.used = time.monotonic()
 
     def is_useless(self, server: WarmServer) -> bool:
         """No script that was seen can use this server."""
@@ -107,7 +115,7 @@ class Warmth:
 
     def _start(self, kind: Kind, needs: Mapping[str, str | None]) -> WarmServer | None:
         known = any(server.kind == kind and server.needs == needs for server in self.servers)
-        if known or kind in self.problems or len(self.servers) >= MOST_SERVERS:
+        if known or kind in self.problems:
             return None
         wanted = {**dict(kind.env), **needs}
         env = {name: value for name, value in wanted.items() if value is not None}
