@@ -31,10 +31,14 @@ for _module in ("numpy.core.multiarray", "numpy._core.multiarray"):
     _ALLOWED[_module, "scalar"] = np.float32(0).__reduce__()[0]
 
 
+class _Forbidden(pickle.UnpicklingError):
+    """The pickle would do more than make arrays."""
+
+
 def _latin1(text: str, encoding: str = "latin1") -> bytes:
     """Stands for ``_codecs.encode``, which old pickles call to make bytes."""
     if encoding != "latin1":
-        raise pickle.UnpicklingError(f"encoding {encoding}")
+        raise _Forbidden(f"it names the encoding {encoding}")
     return text.encode("latin1")
 
 
@@ -48,7 +52,7 @@ class ArrayUnpickler(pickle.Unpickler):
         try:
             return _ALLOWED[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"it names {module}.{name}") from None
+            raise _Forbidden(f"it names {module}.{name}") from None
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -57,13 +61,22 @@ def read(path: str | Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             content = ArrayUnpickler(file).load()
-    except pickle.UnpicklingError as error:
+    except _Forbidden as error:
         raise ZooError(f"{path}: refused: not a checkpoint of arrays only ({error})") from None
     except FileNotFoundError:
         raise ZooError(f"{path}: no such checkpoint") from None
     except OSError as error:
         raise ZooError(f"cannot read {explain_os_error(error)}") from None
-    except (EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, ImportError) as error:
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        ImportError,
+    ) as error:
         raise ZooError(f"{path}: damaged checkpoint ({type(error).__name__}: {error})") from None
     if not isinstance(content, dict):
         raise ZooError(f"{path}: not a checkpoint: it holds a {type(content).__name__}")

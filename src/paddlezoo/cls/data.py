@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import paddle
@@ -19,6 +18,7 @@ import paddle
 from paddlezoo import distributed, pictures, seeding
 from paddlezoo.cls.transforms import Transform
 from paddlezoo.errors import ZooError, explain_os_error
+from paddlezoo.loading import Loader
 
 LABELS = "label_list.txt"
 
@@ -145,6 +145,6 @@ class Batches(paddle.io.BatchSampler):
         return -(-len(self._own()) // self._batch_size)
 
 
-def loader(images: Images, batch_size: int, workers: int = 0) -> Any:
-    """A paddle DataLoader over this process's share of the images."""
-    return paddle.io.DataLoader(images, batch_sampler=Batches(images, batch_size), num_workers=workers)
+def loader(images: Images, batch_size: int, workers: int = 0) -> Loader:
+    """Batches of this process's share of the images."""
+    return Loader(images, Batches(images, batch_size), workers)
