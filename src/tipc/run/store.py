@@ -99,10 +99,11 @@ def write_json(path: Path, data: object) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, all or nothing: a reader sees the old text or the new one."""
+    raw = text.encode("utf-8", "surrogateescape")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(part, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
+        with open(part, "wb") as file:
+            file.write(raw)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
