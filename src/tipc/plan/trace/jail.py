@@ -30,6 +30,9 @@ from tipc.plan.trace.namespaces import (
 )
 
 BASE = "/.tipc"
+END = "\x1etipc\x1e"  # of a record
+CHANNELS = {"stdout": 1, "stderr": 2, "xtrace": 217, "calls": 218}  # and their descriptors in the script
+LOOPING = 4000  # bytes of commands without a call: a script that waits for something in a loop
 GRACE = 3.0  # for background jobs after the script has ended
 MOST_NEW = 20_000
 MOST_TEXT = 4 * 1024 * 1024
@@ -67,15 +70,16 @@ def isolated(job: dict[str, Any]) -> dict[str, Any]:
         place = f"{root}/usr/bin/{name}"
         if not os.path.lexists(place):
             os.symlink(f"{BASE}/bin/{name}", place)
-    memory(f"{root}{BASE}/out", "256m")
+    memory(f"{root}{BASE}/out", "64m")
     seal(root)
+    channels = open_channels()
     first = os.fork()
     if first == 0:
         enter(root)
-        be_first_process(job, BASE)
-    ended = watch(first, f"{root}{BASE}", job)
+        be_first_process(job, BASE, channels)
+    ended = watch(first, f"{root}{BASE}", job, channels)
     made = new_paths(job["repo"], root + job["repo"])
-    return {**collect(f"{root}{BASE}"), **ended, "left_out": left_out, "made": made}
+    return {**ended, "left_out": left_out, "made": made}
 
 
 def open_run(job: dict[str, Any]) -> dict[str, Any]:
@@ -88,14 +92,15 @@ def open_run(job: dict[str, Any]) -> dict[str, Any]:
     moved = json.loads(json.dumps(job).replace(json.dumps(job["repo"])[1:-1], json.dumps(repo)[1:-1]))
     moved["programs"] = [path for path in moved["programs"] if path.startswith(f"{repo}/")]
     install(moved, "", base)
+    channels = open_channels()
     first = os.fork()
     if first == 0:
         os.setsid()
-        be_first_process(moved, base)
-    ended = watch(first, base, job, group=True)
+        be_first_process(moved, base, channels)
+    ended = watch(first, base, job, channels, group=True)
     made = new_paths(job["repo"], repo)
     moved_back = [repo, job["repo"]]
-    return {**collect(base), **ended, "left_out": left_out, "made": made, "moved": moved_back}
+    return {**ended, "left_out": left_out, "made": made, "moved": moved_back}
 
 
 def install(job: dict[str, Any], root: str, base: str) -> None:
@@ -103,9 +108,9 @@ def install(job: dict[str, Any], root: str, base: str) -> None:
     real = root + base
     for directory in ("bin", "core", "out"):
         os.makedirs(f"{real}/{directory}", exist_ok=True)
-    texts = {f"{real}/{name}": text for name, text in job["files"].items()}
-    for path, text in texts.items():
-        Path(path).write_text(text.replace("@BASE@", base), encoding="utf-8")
+    for name, content in job["files"].items():
+        path = f"{real}/{name}"
+        Path(path).write_text(content.replace("@BASE@", base).replace("@END@", END), encoding="utf-8")
         os.chmod(path, 0o755)
     for name in (*job["stubs"], "sleep"):
         os.symlink(f"{base}/stub", f"{real}/bin/{name}")
@@ -125,16 +130,24 @@ def terminated(words: list[str]) -> bytes:
     return b"".join(word.encode("utf-8", "surrogateescape") + b"\0" for word in words)
 
 
-def be_first_process(job: dict[str, Any], base: str) -> None:
+def open_channels() -> dict[str, int]:
+    """Files in memory that have no name: what the script says, does and calls goes there."""
+    return {name: os.memfd_create(name) for name in CHANNELS}
+
+
+def be_first_process(job: dict[str, Any], base: str, channels: dict[str, int]) -> None:
     """Start the script, reap what dies, wait a little for background jobs, and end. Never returns."""
     os.chdir(job["start"])
     path = f"{base}/bin:" + ("/usr/bin:/bin" if job["isolate"] else f"{base}/core")
     environment = {**job["environment"], "PATH": path, "BASH_ENV": f"{base}/bash_env"}
+    appending = {
+        name: os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_APPEND) for name, fd in channels.items()
+    }
     script = os.fork()
     if script == 0:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, name in ((1, "stdout"), (2, "stderr")):
-            os.dup2(os.open(f"{base}/out/{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), number)
+        for name, number in CHANNELS.items():
+            os.dup2(appending[name], number)
         limit_self()
         os.execve(f"{base}/core/bash", ["bash", *job["argv"]], environment)
     deadline = None
@@ -151,37 +164,42 @@ def be_first_process(job: dict[str, Any], base: str) -> None:
     os._exit(0)
 
 
-def watch(first: int, base: str, job: dict[str, Any], group: bool = False) -> dict[str, Any]:
+def watch(
+    first: int, base: str, job: dict[str, Any], channels: dict[str, int], group: bool = False
+) -> dict[str, Any]:
     """Wait for the end, the time limit, a long silence or too many calls; then nothing of it stays alive."""
     started = changed = time.monotonic()
-    records: dict[str, list[str]] = {}
-    why = ""
+    size, traced, why = 0, 0, ""
     while not why:
         pid, _ = os.waitpid(first, os.WNOHANG)
-        # Read at once: the script may remove whatever it can reach, these files among them.
-        before = len(records)
-        harvest(f"{base}/out", records)
         if pid:
             break
-        now = time.monotonic()
-        changed = now if len(records) > before else changed
-        if len(records) > job["most_calls"]:
-            why = "calls"
-        elif now - started > job["seconds"]:
+        now, written = time.monotonic(), os.fstat(channels["calls"]).st_size
+        if written > size:
+            size, changed, traced = written, now, os.fstat(channels["xtrace"]).st_size
+            if len(records(channels["calls"])) > job["most_calls"]:
+                why = "calls"
+        if now - started > job["seconds"]:
             why = "time"
         elif now - changed > job["quiet"] and not os.path.exists(f"{base}/out/exit"):
-            why = "quiet"
+            looping = os.fstat(channels["xtrace"]).st_size > traced + LOOPING
+            why = "quiet" if looping or now - changed > job["stuck"] else ""
         time.sleep(0.01)
     if group:
         kill(os.killpg, first)
     if why:
         kill(os.kill, first)
         os.waitpid(first, 0)
-    harvest(f"{base}/out", records)
-    ordered = [words for _, words in sorted(records.items())]
-    calls = [words[1:] for words in ordered if words[0] == "call"]
-    tees = [words[1:] for words in ordered if words[0] == "tee"]
-    return {"stopped": why, "calls": calls, "tees": tees}
+    ordered = sorted(records(channels["calls"]), key=lambda words: words[1])
+    return {
+        "stopped": why,
+        "calls": [words[1:] for words in ordered if words[0] == "call"],
+        "tees": [words[1:] for words in ordered if words[0] == "tee"],
+        "xtrace": text(channels["xtrace"], 16 * MOST_TEXT),
+        "stdout": text(channels["stdout"]),
+        "stderr": text(channels["stderr"]),
+        "exit": read(f"{base}/out/exit"),
+    }
 
 
 def kill(how: Callable[[int, int], None], pid: int) -> None:
@@ -190,13 +208,15 @@ def kill(how: Callable[[int, int], None], pid: int) -> None:
         how(pid, signal.SIGKILL)
 
 
-def harvest(directory: str, records: dict[str, list[str]]) -> None:
-    """Read the new records; a name starts with its time, and with a dot while it is being written."""
-    for name in os.listdir(directory):
-        if name[0].isdigit() and name not in records:
-            words = read(f"{directory}/{name}").split("\0")[:-1]
-            if words:
-                records[name] = words
+def text(channel: int, most: int = MOST_TEXT) -> str:
+    """The beginning of a channel."""
+    return os.pread(channel, most, 0).decode("utf-8", "surrogateescape")
+
+
+def records(channel: int) -> list[list[str]]:
+    """The records so far, each with its kind and its time first."""
+    whole = text(channel, 16 * MOST_TEXT).split(f"{END}\0")[:-1]
+    return [record.split("\0")[:-1] for record in whole]
 
 
 def read(path: str, most: int = MOST_TEXT) -> str:
@@ -217,11 +237,3 @@ def new_paths(repo: str, copy: str) -> list[str]:
             f"{here}/{name}" for name in (*directories, *files) if not os.path.lexists(f"{here}/{name}")
         ]
     return found[:MOST_NEW]
-
-
-def collect(base: str) -> dict[str, Any]:
-    """What the script printed and did, as text."""
-    return {
-        "xtrace": read(f"{base}/out/xtrace", 16 * MOST_TEXT),
-        **{name: read(f"{base}/out/{name}") for name in ("stdout", "stderr", "exit")},
-    }

@@ -20,7 +20,16 @@ FILE_LIMIT = 64 * 1024 * 1024
 COPY_LIMIT = "768m"
 
 LIBRARIES = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32")
-READ_ONLY = (*LIBRARIES, "/usr/libexec", "/usr/share", "/nix", "/gnu", "/etc")
+READ_ONLY = (
+    *LIBRARIES,
+    "/usr/share/awk",
+    "/usr/share/perl",
+    "/usr/share/perl5",
+    "/usr/share/zoneinfo",
+    "/nix",
+    "/gnu",
+    "/etc",
+)
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
 

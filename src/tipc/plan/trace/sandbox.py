@@ -18,7 +18,8 @@ from tipc.plan.trace import stubs
 
 SECONDS = 60.0  # for the whole script
 MOST_CALLS = 4000  # no script has that many; one that loops for ever soon has
-QUIET = 8.0  # without a call: real work is stubbed, so a script that long silent loops for ever
+QUIET = 8.0  # without a call, but with other commands: real work is stubbed, so this loops for ever
+STUCK = 25.0  # without a call and without any other command
 ENVIRONMENT = {"HOME": "/root", "USER": "tipc", "LANG": "C.UTF-8", "TERM": "dumb", "SHELL": "/bin/bash"}
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tipc.plan.trace.jail import main; main()"
 INTERPRETER = re.compile(r"/(?:[\w.+-]+/)*(?:python|pip)[\d.]*(?![\w/.-])")
@@ -89,6 +90,7 @@ def record(
             "seconds": seconds,
             "most_calls": MOST_CALLS,
             "quiet": min(QUIET, seconds),
+            "stuck": min(STUCK, seconds),
         }
         result = _checked(_start(job, seconds))
     return _recording(result)

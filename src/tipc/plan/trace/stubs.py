@@ -1,8 +1,8 @@
 """What a traced script finds on its PATH: real core utilities, and recording stubs for everything else.
 
 ``@BASE@`` is the directory that holds them. A stub never runs what it stands for: it writes down how it was
-called (one file a call, so that background jobs cannot mix), leaves the files that the script is known to
-look for afterwards, and succeeds.
+called, leaves the files that the script is known to look for afterwards, and succeeds. A record goes out in
+one piece, so that background jobs cannot mix, and through a descriptor that no ``rm`` can reach.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ output=$(@BASE@/core/readlink /proc/$$/fd/1)
 {
     printf '%s\0' call "$now" "$PWD" "$output" "$#" "$name" "$@"
     for variable in $(compgen -e); do printf '%s\0' "$variable=${!variable}"; done
-} >"@BASE@/out/.$now.$$"
-@BASE@/core/mv "@BASE@/out/.$now.$$" "@BASE@/out/$now.$$"
+    printf '@END@\0'
+} >"@BASE@/out/$now.$$"
+@BASE@/core/cat "@BASE@/out/$now.$$" >&218
+@BASE@/core/rm -f "@BASE@/out/$now.$$"
 case ${1-} in --version | -V) echo "Python 3.10.0" ;; esac
 before=
 leave() {
@@ -86,8 +88,9 @@ while [ $# -gt 0 ] && ! type -P -- "$1" >/dev/null; do shift; done
 TEE = r"""#!/usr/bin/bash -p
 now=$EPOCHREALTIME
 input=$(@BASE@/core/readlink /proc/$$/fd/0)
-printf '%s\0' tee "$now" "$PWD" "$input" "$@" >"@BASE@/out/.$now.$$"
-@BASE@/core/mv "@BASE@/out/.$now.$$" "@BASE@/out/$now.$$"
+printf '%s\0' tee "$now" "$PWD" "$input" "$@" '@END@' >"@BASE@/out/$now.$$"
+@BASE@/core/cat "@BASE@/out/$now.$$" >&218
+@BASE@/core/rm -f "@BASE@/out/$now.$$"
 exec @BASE@/core/tee "$@"
 """
 
@@ -99,7 +102,6 @@ exec @BASE@/core/bash "$@"
 # down with its directory, which is how the files that the script looks for are found.
 BASH_ENV = r"""
 command_not_found_handle() { TIPC_NAME=$1 @BASE@/stub "${@:2}"; }
-exec 217>>@BASE@/out/xtrace
 BASH_XTRACEFD=217
 PS4='+ $EPOCHREALTIME $PWD'$'\t'
 set -x
