@@ -227,6 +227,33 @@ def test_a_signal_ends_everything_and_exits_with_130(
     assert run("--resume") == 0
 
 
+def test_a_hang_up_that_is_ignored_stays_ignored(here: Path, repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("0.5")
+    process = subprocess.Popen(
+        ["nohup", *toy_repo.command(config, "--only", "train")],
+        cwd=here,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not journals(here):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(30) == 0
+
+
+def test_everything_that_is_wrong_with_several_configs_is_told_at_once(
+    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        broken = config.read_text().replace("python:python3", "python:python3 | cat")
+        (config.parent / f"{name}_train_infer_python.txt").write_text(broken)
+    assert run(config.parent) == 2
+    told = capsys.readouterr().err
+    assert "a_train_infer_python.txt" in told
+    assert "b_train_infer_python.txt" in told
+    assert journals(here) == []
+
+
 def test_two_runs_cannot_work_in_one_directory(here: Path, repo: Path, config: Path) -> None:
     (repo / "behave").write_text("hang")
     process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)

@@ -53,7 +53,10 @@ class Progress:
     def kept(self, plan: Plan, step: Step, result: StepResult) -> None:
         """A step need not run again."""
         self.done += 1
-        self.write(f"  = [{self.done}/{self.total}] {step.id}: {result.state} before, nothing has changed")
+        hint = "" if result.ok else " (--rerun-failed runs it again)"
+        self.write(
+            f"  = [{self.done}/{self.total}] {step.id}: {result.state} before, nothing has changed{hint}"
+        )
 
     def pulse(self) -> None:
         """Nothing has happened for a moment: nothing to say."""

@@ -54,7 +54,7 @@ class Session:
 
 def new(request: Request) -> Session:
     """Plan a new run. Nothing is written yet."""
-    plans = [build_plan(Path(config), request.mode, **request.plan) for config in request.configs]
+    plans = _build_all(request)
     if request.prepare:
         plans = prepare.with_prepare(plans)
     if not any(plan.steps for plan in plans):
@@ -68,6 +68,22 @@ def new(request: Request) -> Session:
         raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
     build_graph(plans, order(plans))
     return Session(tuple(plans), wanted, request)
+
+
+def _build_all(request: Request) -> list[Plan]:
+    """Every plan, or everything that is wrong with any of the configs."""
+    plans, wrong = [], []
+    for config in request.configs:
+        try:
+            plans.append(build_plan(Path(config), request.mode, **request.plan))
+        except UsageError as error:
+            wrong.append(error)
+    if len(wrong) > 1:
+        remedy = "tipc lint; nothing was run"
+        raise UsageError("\n".join(str(error) for error in wrong), remedy=remedy)
+    if wrong:
+        raise wrong[0]
+    return plans
 
 
 def again(ref: str | None, *, rerun_failed: bool, expression: str, only: str) -> Session:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -19,7 +20,9 @@ class StopRequest:
 
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+            # What is ignored (by nohup, or by a shell for a job in the background) stays ignored.
+            heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+            self._before = {number: signal.signal(number, self._note) for number in heard}
         return self
 
     def __exit__(
@@ -30,5 +33,6 @@ class StopRequest:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if not self.asked:
-            os.write(2, b"\nstopping: every process is being ended\n")
+            with contextlib.suppress(OSError):  # nobody may be there to read it
+                os.write(2, b"\nstopping: every process is being ended\n")
         self.asked = True
