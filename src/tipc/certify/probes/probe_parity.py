@@ -14,7 +14,7 @@ import probe_model  # type: ignore[import-not-found]
 
 MOST_SAMPLES = 8
 FEW = 4  # images that are enough to see noise, another batch size, or an engine that differs
-REFERENCE_SECONDS = 1.5  # for one pass of the reference over the samples; a slow model gets fewer of them
+SLOW = {0.4: 4, 1.0: 2}  # processor seconds of one image: how many are compared at most
 INT8_OPERATORS = {"conv2d", "depthwise_conv2d", "fused_conv2d"}
 NEEDED = ("samples", "train_preprocess", "deploy_preprocess", "reference")
 
@@ -58,10 +58,11 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
     reference = protocol.reference(request)
     # One image first: its time tells how many can be afforded.
     first = np.asarray(protocol.train_preprocess(request, paths[:1]))
-    begin = time.perf_counter()
+    begin = time.process_time()
     _forward(reference, first)
-    each = time.perf_counter() - begin
-    paths = paths[: max(configured, 2, min(len(paths), int(REFERENCE_SECONDS / max(each, 1e-6))))]
+    each = time.process_time() - begin
+    most = min((count for seconds, count in SLOW.items() if each > seconds), default=MOST_SAMPLES)
+    paths = paths[: max(configured, most)]
     batch = np.asarray(protocol.train_preprocess(request, paths))
     deployed = np.asarray(protocol.deploy_preprocess(request, paths))
     wanted = _forward(reference, batch)
