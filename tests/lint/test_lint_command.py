@@ -11,6 +11,7 @@ import pytest
 from lint_examples import FULL, SLIM, replaced, without
 
 from tipc.cli.main import main
+from tipc.config.lint.codes import CODES
 from tipc.config.lint.engine import lint_file
 
 UPSTREAM = Path(os.environ.get("TIPC_UPSTREAM", Path(__file__).parents[2].parent / "shared" / "upstream"))
@@ -160,3 +161,9 @@ def test_a_line_removed_from_a_real_config_is_one_finding(family: str, tmp_path:
         assert len(shifts) == 1, (number, lines[number], found)
         assert len(found) <= 2, (number, lines[number], found)
     shutil.rmtree(tmp_path / family)
+
+
+def test_the_manual_lists_every_code() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "lint.md").read_text(encoding="utf-8")
+    for code in CODES.values():
+        assert f"| {code.code} | {code.severity} | {code.title} |" in manual

@@ -105,6 +105,7 @@ def test_traced_and_native_plans_have_the_same_steps(tmp_path: Path) -> None:
 def test_verify_finds_no_difference_where_there_is_none(tmp_path: Path, mode: str) -> None:
     config = make_repository(tmp_path, MODELS)
     assert verify_plan(config, mode, tmp_path, "models") == []
+    assert verify_plan(config, mode) == []
 
 
 def test_verify_shows_what_a_fork_has_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,7 +32,7 @@ def adapted(plan: Plan, *, device: str, machine: Machine, python: str | None, al
         if not reason and key in seen:
             reason = f"exactly the command of {seen[key]}"
         if reason:
-            skipped.append(Skip(step.cell, step.kind, f"{step.kind} {' '.join(step.argv[1:])}"[:200], reason))
+            skipped.append(Skip(step.cell, step.kind, _what(step), reason))
             continue
         seen[key] = step.id
         here, note = _step(step, cell, device, python)
@@ -99,6 +99,14 @@ def _step(step: Step, cell: Cell, device: str, python: str | None) -> tuple[Step
     if cell.trainer == WHOLE and here != "cpu":
         gpus = gpus or ("0",)
     return replace(step, argv=argv, env=env, device=here, gpus=gpus), note
+
+
+def _what(step: Step) -> str:
+    """What is left out: ``infer gpu batch_size=1``, or the command where nothing else tells it."""
+    settings = [f"{name}={value}" for name, value in step.settings.items() if name != "device"]
+    return " ".join(
+        [step.kind, step.device, *settings] if step.kind == "infer" else [step.kind, *step.argv[1:]]
+    )
 
 
 def _own_log(log: str, taken: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tipc.config.detect import find_repo
+from tipc.config.detect import by_text, detect, find_repo
+from tipc.config.dialects import load
 from tipc.config.text import read_source
 from tipc.errors import UsageError
 from tipc.plan.devices import target_device
@@ -63,9 +64,14 @@ def verify_plan(
     """How the dialect's commands differ from those of the repository's own script; empty: not at all."""
     from tipc.plan.build import build_plan
 
-    native = build_plan(path, mode, repo=repo, dialect=dialect, as_upstream=True)
-    if native.traced:
+    config = Path(path)
+    root = Path(repo).resolve() if repo else find_repo(config).resolve()
+    source = read_source(config)
+    # A fork's script may have lost what tells its dialect: then the config's own lines do.
+    known = load(dialect) if dialect else detect(source, root) or by_text(source)
+    if known is None:
         raise UsageError(
             "no dialect fits this file, so there is nothing to compare its script with", path=str(path)
         )
-    return differences(native, trace_upstream(path, mode, repo))
+    native = build_plan(config, mode, repo=root, dialect=known.name, as_upstream=True)
+    return differences(native, trace_upstream(config, mode, root))
