@@ -149,7 +149,7 @@ def test_the_commands_list_runs_and_show_a_course(home: Path, capsys: pytest.Cap
     assert main(["trend", "latency"]) == 0
     assert "inference_ms" in capsys.readouterr().out
     assert main(["trend", "speeed"]) == 2
-    assert "there are: acc1, acc5, inference_ms" in capsys.readouterr().err
+    assert "there are: acc1, acc5, cpu_s, inference_ms" in capsys.readouterr().err
 
 
 def re_course(text: str) -> bool:

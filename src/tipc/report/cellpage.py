@@ -44,7 +44,7 @@ class Budget:
         if view.state in BAD:
             self.failed += 1
             return 40 if self.failed <= 40 else 8
-        return 12 if self.steps <= 60 else 4 if self.steps <= 200 else 1 if self.steps <= 1000 else 0
+        return 12 if self.steps <= 60 else 4 if self.steps <= 200 else 0
 
 
 def cell_page(
@@ -167,7 +167,7 @@ def _step(plan: PlanView, view: StepView, target: Path, budget: Budget) -> dict[
         "memory": " + ".join(memory),
         "log": relative(relative(result.log, plan.plan.repo), str(target.parent.absolute())),
         "link": _link(result.log, target),
-        "tail": "\n".join(log_end(result.log, lines, 240 if lines > 1 else 120)) if result.log else "",
+        "tail": "\n".join(log_end(result.log, lines)) if result.log else "",
         "attempts": result.attempts,
         "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
         "open": view.state in (FAILED, TIMEOUT),

@@ -9,7 +9,7 @@ from statistics import median
 
 from tipc.report.figures import ACCURACY, LATENCY, LOSS, LOWER, MEMORY, OF_THE_MACHINE, SPEED, TIME
 from tipc.report.history import Entry, Figure
-from tipc.report.spread import Spread, between_runs, inside_runs, on_scale, pooled, quantile
+from tipc.report.spread import Key, Spread, between_runs, inside_runs, on_scale, pooled, quantile
 from tipc.report.view import BAD
 
 CHANCE = 0.002  # of one false alarm in a whole comparison of equal runs
@@ -19,8 +19,6 @@ UNREPEATED = 4  # so many times that, where no repeated run tells how much loss 
 WORSE, BETTER, EQUAL, UNJUDGED = "worse", "better", "equal", "not judged"
 TWINS = 3  # repeats of the old run whose median is taken
 ALL_STEPS = "all steps"
-
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
         spread = between_runs(values[key]) or inside_runs(before, after)
         if spread is not None:
             spreads[key] = _against_middle(spread, sum(key in one.figures for one in twins))
-    spreads = pooled(spreads)
+    spreads = pooled(spreads, base.figures)
     chance = CHANCE / 2 / max(len(spreads), 1)
     changes = [
         _change(before, after, spreads.get(key), chance, worth) for key, (before, after) in pairs.items()

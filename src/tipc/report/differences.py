@@ -29,7 +29,7 @@ def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
     verdicts = (WORSE, BETTER, EQUAL, UNJUDGED) if everything else (WORSE, BETTER)
     changes = [change for verdict in verdicts for change in result.of(verdict)]
     head: list[Line] = [
-        [Span(name, "dim")] for name in ("", "figure", "A", "B", "change", "chance gives", "from")
+        [Span(name, "dim")] for name in ("", "figure", "A", "B", "change", "chance gives up to", "from")
     ]
     table = aligned([head, *map(_row, changes)], gap="  ", indent="")
     plans = [change.old.plan for change in changes]
@@ -80,7 +80,7 @@ def _row(change: Change) -> list[Line]:
         [Span(_value(old.value, old.unit))],
         [Span(_value(new.value, new.unit))],
         [Span(_percent(change, change.change), style)],
-        [Span("?" if change.bound is None else f"±{_percent(change, change.bound).lstrip('+')}")],
+        [Span("?" if change.bound is None else _percent(change, change.bound))],
         [Span(change.source, "dim")],
     ]
 
@@ -93,5 +93,6 @@ def _percent(change: Change, amount: float) -> str:
     """The change as people say it: of the figure itself, so a speed falls when it becomes worse."""
     sign = -1 if change.old.better == HIGHER else 1
     if change.relative:
-        return f"{100 * math.expm1(sign * amount):+.1f} %"
-    return f"{sign * amount:+.4g}"
+        percent = 100 * math.expm1(min(sign * amount, math.log(100)))
+        return f"{percent:+.1f} %" if percent < 999 else "> +999 %"
+    return f"{sign * amount + 0.0:+.4g}"

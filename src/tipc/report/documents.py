@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.errors import UsageError
-from tipc.report.markdown import infer_table, train_table
 from tipc.report.machine import versions
+from tipc.report.markdown import infer_table, train_table
 from tipc.report.matrix import Matrix, matrix_of
 from tipc.report.view import RunView
 from tipc.report.words import Words

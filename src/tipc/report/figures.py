@@ -147,6 +147,9 @@ def _latency(benchmark: Benchmark) -> Iterable[Metric]:
 def _used(result: StepResult) -> Iterable[Metric]:
     if result.wall > 0:
         yield Metric("wall_s", TIME, result.wall, "s")
+    if result.cpu > 0:
+        # On a machine that others use too, this tells more than the time on the clock.
+        yield Metric("cpu_s", TIME, result.cpu, "s")
     if result.peak_rss:
         yield Metric("peak_rss_mb", MEMORY, result.peak_rss / MEGABYTE, "MB")
     if result.peak_gpu:

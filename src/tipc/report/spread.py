@@ -19,6 +19,9 @@ PRIOR = 8.0  # what like figures weigh, in degrees of freedom: a few repeats can
 TRUSTED = 2  # of the samples inside a run: neighbours are disturbed by the same things
 
 
+Key = tuple[str, str, str]
+
+
 @dataclass(frozen=True)
 class Spread:
     """A standard deviation of the difference between two runs, and how well it is known."""
@@ -58,12 +61,13 @@ def inside_runs(first: Figure, second: Figure) -> Spread | None:
     return Spread(sigma, max(freedom, 1.0), "samples")
 
 
-def pooled(spreads: Mapping[tuple[str, str, str], Spread]) -> dict[tuple[str, str, str], Spread]:
-    """Each spread drawn towards that of all figures of the same name, the more so the less it is known."""
-    groups: dict[str, list[Spread]] = {}
-    for (_, _, metric), spread in spreads.items():
-        groups.setdefault(metric, []).append(spread)
-    return {key: _drawn(spread, groups[key[2]]) for key, spread in spreads.items()}
+def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict[Key, Spread]:
+    """Each spread drawn towards that of the same figure of steps of the same kind, the more so the less it is
+    known itself."""
+    groups: dict[tuple[str, str], list[Spread]] = {}
+    for key, spread in spreads.items():
+        groups.setdefault(_like(figures[key]), []).append(spread)
+    return {key: _drawn(spread, groups[_like(figures[key])]) for key, spread in spreads.items()}
 
 
 def quantile(chance: float, freedom: float) -> float:
@@ -76,6 +80,10 @@ def quantile(chance: float, freedom: float) -> float:
         + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
         + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
     )
+
+
+def _like(figure: Figure) -> tuple[str, str]:
+    return figure.label.split(" ", 1)[0], figure.metric
 
 
 def _drawn(own: Spread, group: Iterable[Spread]) -> Spread:
