@@ -58,7 +58,7 @@ def test_evaluation_scores_the_weights(trained: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     best = (trained / "out/train.log").read_text().rpartition("best mIoU: ")[2].strip()
     assert f"images: 4, mIoU: {best}" in told
-    assert "Class Dice: [" in told
+    assert "class   1   IoU " in told
 
 
 def test_deploy_yaml_says_what_was_exported(trained: Path) -> None:

@@ -31,8 +31,9 @@ def main() -> None:
     )
     scores = evaluate(network.load(settings.model, args.model_path), dataset)
     log(f"[EVAL] images: {len(dataset)}, {scores.line()}")
-    classes = " ".join("-" if dice != dice else f"{dice:.4f}" for dice in scores.class_dice)
-    log(f"[EVAL] Class Dice: [{classes}]")
+    for number, (iou, dice) in enumerate(zip(scores.class_iou, scores.class_dice, strict=True)):
+        if iou == iou:  # a class that no label has is nan
+            log(f"[EVAL] class {number:3d}   IoU {iou:.4f}   Dice {dice:.4f}")
 
 
 def parse_args() -> Namespace:
