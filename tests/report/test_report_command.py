@@ -75,7 +75,13 @@ def test_the_json_has_a_schema_version_and_the_figures(
     assert cell["not_certified"] == ["no GPU on this machine: nothing is shown about gpu:0"]
     train = cell["steps"][0]
     assert train["command"].startswith("CUDA_VISIBLE_DEVICES= python train.py")
-    assert {metric["name"] for metric in train["metrics"]} == {"ips", "loss", "wall_s", "cpu_s", "peak_rss_mb"}
+    assert {metric["name"] for metric in train["metrics"]} == {
+        "ips",
+        "loss",
+        "wall_s",
+        "cpu_s",
+        "peak_rss_mb",
+    }
 
 
 def test_what_is_not_a_number_is_null(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

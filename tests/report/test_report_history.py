@@ -44,6 +44,15 @@ def test_a_step_that_failed_has_no_figures(home: Path) -> None:
     assert not any(step.startswith("norm_train-gpu0-null/") for step in steps)
 
 
+def test_the_figures_of_single_classes_are_not_those_of_the_model(home: Path) -> None:
+    log = "[EVAL] images: 8, mIoU: 0.3953, Dice: 0.4415, Class IoU: [0.7905 0.0000]\n[EVAL] Class Dice: [0.8830 0.1]\n"
+    view = view_of(*fabricate(home, Recipe(logs={"eval": log})))
+    figures = {figure.metric: figure.value for figure in entry_of(view).figures.values()}
+    assert figures["Dice"] == 0.4415
+    assert figures["mIoU"] == 0.3953
+    assert "IoU" not in figures
+
+
 def test_a_run_is_found_by_a_prefix_that_only_it_has(home: Path) -> None:
     add(home, Recipe(name="2026-a"))
     add(home, Recipe(name="2026-b"))

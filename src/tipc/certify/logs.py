@@ -67,6 +67,8 @@ def _numbered(data: bytes, first: int) -> Generator[tuple[int, str], None, int]:
 def pairs(text: str) -> Iterator[tuple[str, float, str]]:
     """Every ``name: number unit`` of a line."""
     for match in PAIR.finditer(text):
+        if "[" in match[0] and "]" not in match[0]:
+            continue  # the first of a list, such as the IoU of each class: no figure of that name
         yield match["key"], float(match["value"]), match["unit"] or ""
 
 
