@@ -55,6 +55,9 @@ def training_log(scene: StepScene) -> tuple[Path, list[dict[str, Any]]]:
 
 
 def where(scene: StepScene, path: Path, line: int) -> str:
+    """A place in a log for people: the step's own under the name that its family has for it."""
+    if path == scene.step_log:
+        return f"{scene.step.log.removeprefix('./')}:{line}"
     try:
         return f"{path.relative_to(scene.repo)}:{line}"
     except ValueError:
