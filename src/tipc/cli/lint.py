@@ -22,6 +22,7 @@ def parser() -> argparse.ArgumentParser:
         prog="tipc lint",
         description="Find what is wrong in TIPC config files: each finding with its line, what the bash "
         "would do with it, and what to write instead. `tipc explain CODE` tells more.",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
         epilog="exit codes: 0 nothing found · 1 errors or warnings · 2 the call is wrong",
     )
     made.add_argument(

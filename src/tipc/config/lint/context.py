@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from tipc.config.dialect import Config, Row
@@ -66,3 +66,11 @@ class Context:
 def is_null(value: Value | str) -> bool:
     """Whether a text means nothing, blanks aside."""
     return str(value).strip() in ("null", "")
+
+
+@lru_cache(maxsize=256)
+def closest(word: str, among: tuple[str, ...], cutoff: float) -> str:
+    """The most similar of some words, or empty."""
+    from difflib import get_close_matches
+
+    return "".join(get_close_matches(word, among, 1, cutoff))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tipc.config.dialect import Row
 from tipc.config.lint.align import names_of, out_of_place, split_key
-from tipc.config.lint.context import Context
+from tipc.config.lint.context import Context, closest
 from tipc.config.lint.model import Edit, Finding
 from tipc.config.text import Line, Value
 
@@ -197,8 +197,6 @@ def _extra(ctx: Context, line: Line) -> Finding:
 
 def _names(ctx: Context) -> Iterator[Finding]:
     """TC013: the right place, but a name that is almost the right one or none of this layout's."""
-    from difflib import get_close_matches
-
     assert ctx.alignment is not None
     assert ctx.dialect is not None
     for row, line in zip(ctx.dialect.layout.rows, ctx.alignment.lines, strict=True):
@@ -219,7 +217,7 @@ def _names(ctx: Context) -> Iterator[Finding]:
         own_trainer = row.name.endswith("_train") and key.endswith("_train")
         if key in names or key in ("null", "") or key.startswith(("#", "==")) or own_trainer:
             continue
-        close = bool(get_close_matches(key, names, 1, 0.75))
+        close = bool(closest(key, names, 0.75))
         edits = [Edit(line.number, row.keys[0] + line.text[len(key) :])] if close else []
         effect = (
             "the name is a trainer's name here"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
 
-from tipc.config.lint.context import Context, is_null
+from tipc.config.lint.context import Context, closest, is_null
 from tipc.config.lint.model import Finding
 from tipc.config.parse import items
 from tipc.config.text import Value
@@ -182,11 +181,3 @@ def gpus(ctx: Context) -> Iterator[Finding]:
 def near(mode: str, cutoff: float) -> str:
     """The mode that is meant by a name; empty where none is close."""
     return mode if mode in MODES else closest(mode, MODES, cutoff)
-
-
-@lru_cache(maxsize=256)
-def closest(word: str, among: tuple[str, ...], cutoff: float) -> str:
-    """The most similar of some words, or empty."""
-    from difflib import get_close_matches
-
-    return "".join(get_close_matches(word, among, 1, cutoff))
