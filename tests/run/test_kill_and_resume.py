@@ -49,42 +49,54 @@ def once_finished_never_again(journal: Path) -> None:
             passed.add(event["step"])
 
 
+def lines(place: Path) -> int:
+    """How much the run of this place has told so far."""
+    return sum(journal.read_bytes().count(b"\n") for journal in journals(place))
+
+
+def wait_for_a_moment(process: subprocess.Popen[bytes], place: Path, chance: random.Random) -> None:
+    """Some moment of a run: shortly after its start, or around one of the next few things that happen."""
+    if chance.random() < 0.2:
+        time.sleep(chance.uniform(0.0, 0.4))
+        return
+    target = lines(place) + chance.randint(1, 5)
+    while lines(place) < target and process.poll() is None:
+        time.sleep(0.005)
+    time.sleep(chance.uniform(0.0, 0.12))
+
+
 @pytest.mark.slow
 def test_killed_at_fifty_moments_and_resumed(tmp_path: Path) -> None:
     chance = random.Random(20)
     kills = 0
     hit = Counter[str]()
-    for number in range(1000):
-        if kills >= KILLS:
-            break
-        place = tmp_path / f"place{number}"
+    while kills < KILLS:
+        place = tmp_path / f"place{kills}"
         config = toy_repo.make(place / "repo")
         (place / "repo/behave").write_text("0.1")
         words: list[str | Path] = [config]
-        while True:
+        for _ in range(100):
             process = subprocess.Popen(
                 toy_repo.command(*words), cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
-            try:
-                process.wait(chance.uniform(0.1, 1.4) if kills < KILLS else 60)
-            except subprocess.TimeoutExpired:
+            if kills < KILLS:
+                wait_for_a_moment(process, place, chance)
                 process.kill()
-                process.wait()
+            if process.wait(100) < 0:
                 kills += 1
             assert none_left(place / "repo"), f"after kill {kills}"
-            if journals(place) and events(journals(place)[0]):
+            if lines(place):
                 words = ["--resume"]
-                hit[events(journals(place)[0])[-1]["event"]] += 1
+                hit[events(journals(place)[-1])[-1]["event"]] += 1
             if process.returncode >= 0:
                 break
         assert process.returncode == 0
-        (journal,) = journals(place)
+        journal = journals(place)[-1]  # one before it was killed before its first line
         once_finished_never_again(journal)
         assert states(journal) == dict.fromkeys(STEPS, "passed")
         assert load_run(journal.parent).ok
         log = place / "repo/test_tipc/output/toy/lite_train_lite_infer/results_python.log"
         assert max(Counter(log.read_text().splitlines()).values()) == 1
-    assert kills >= KILLS
     assert {"start", "end"} <= set(hit), hit  # it was hit while steps ran and between them
 
 
@@ -110,7 +122,9 @@ def test_killed_while_a_step_runs_and_resumed(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_before_its_first_line_is_no_run(tmp_path: Path) -> None:
-    (tmp_path / ".tipc/runs/20260101-000000-toy").mkdir(parents=True)
+    for name in ("20260101-000000-toy", "20260101-000001-toy"):
+        (tmp_path / ".tipc/runs" / name).mkdir(parents=True)
+    (tmp_path / ".tipc/runs" / name / "journal.jsonl").touch()
     done = tipc_run(tmp_path, "--resume")
     assert done.returncode == 2
     assert "there is no run" in done.stderr

@@ -39,12 +39,12 @@ def home() -> Path:
 
 
 def runs(where: Path | None = None) -> list[Path]:
-    """The directories of all runs, oldest first."""
+    """The directories of all runs, oldest first. One that was killed before its first line is none."""
     folder = (where or home()) / "runs"
     if not folder.is_dir():
         return []
-    found = [path for path in folder.iterdir() if (path / NAME).is_file()]
-    return sorted(found, key=lambda path: (_begun(path), path.name))
+    begun = {path: _begun(path) for path in folder.iterdir()}
+    return sorted((path for path in begun if begun[path]), key=lambda path: (begun[path], path.name))
 
 
 def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
