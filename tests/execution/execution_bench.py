@@ -72,10 +72,10 @@ class Bench:
         return False
 
 
-def warmed(bench: Bench) -> LocalExecutor:
+def warmed(bench: Bench, python: str = sys.executable) -> LocalExecutor:
     """An executor whose warm server is ready for the scripts of a bench."""
     executor = LocalExecutor(grace=0.5)
-    task = bench.task(sys.executable, str(bench.script("", "warm_up.py")), warm=True)
+    task = bench.task(python, str(bench.script("", "warm_up.py")), warm=True)
     executor.warm_up(task)
     waiting = executor.start(bench.task("sleep", "1000", timeout=None, name="waiting"))
     assert bench.eventually(lambda: executor.wait(0.05) or executor.warmth.server(task), within=120.0)

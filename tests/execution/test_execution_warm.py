@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -17,6 +18,8 @@ from tipc.run.executor import Task
 from tipc.run.local import LocalExecutor
 from tipc.run.warmth import MOST_SERVERS
 
+# The scripts can be run by another interpreter than that of the tests, which need not know tipc.
+PYTHON = os.environ.get("EXECUTION_PYTHON", sys.executable)
 FAKE_PADDLE = """
 import os, sys
 from . import nn, device
@@ -52,7 +55,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def warm(stage: Bench) -> Iterator[LocalExecutor]:
-    executor = warmed(stage)
+    executor = warmed(stage, PYTHON)
     yield executor
     executor.close()
 
@@ -78,7 +81,7 @@ COLD = ("a syntax error", "an indentation error", "a null byte")
 def test_a_script_cannot_tell_warm_from_cold(stage: Bench, warm: LocalExecutor, name: str) -> None:
     path = stage.directory / "the script.py"
     path.write_text(SCRIPTS[name], encoding="latin-1")
-    task = stage.task(sys.executable, "./the script.py", "--n", "5")
+    task = stage.task(PYTHON, "./the script.py", "--n", "5")
     ran_warm, _log = same_in_both(stage, warm, task)
     assert ran_warm == (name not in COLD)
 
@@ -95,7 +98,7 @@ def test_a_script_may_be_named_in_any_way(stage: Bench, warm: LocalExecutor, spe
     link.unlink(missing_ok=True)
     link.symlink_to("inner/script.py")
     name = spelling.format(stage.directory.name, stage.directory)
-    ran_warm, log = same_in_both(stage, warm, stage.task(sys.executable, name, "a"))
+    ran_warm, log = same_in_both(stage, warm, stage.task(PYTHON, name, "a"))
     assert ran_warm
     assert "warm/server.py" not in log
 
@@ -107,7 +110,7 @@ def test_what_must_be_set_before_the_import_makes_a_cold_start_and_then_a_server
         "import os\nprint('once')\nos.environ['FLAGS_x'] = '0'\nimport paddle\nprint(os.environ['FLAGS_x'])"
     )
     stage.script(text, "flags.py")
-    task = stage.task(sys.executable, "flags.py", warm=True)
+    task = stage.task(PYTHON, "flags.py", warm=True)
     assert not stage.run(warm, task).warm
     assert stage.log() == b"paddle prints this\nonce\n0\n"
     waiting = warm.start(stage.task("sleep", "1000", name="waiting"))
@@ -116,7 +119,7 @@ def test_what_must_be_set_before_the_import_makes_a_cold_start_and_then_a_server
     warm.wait(None)
     assert same_in_both(stage, warm, task)[0]
     stage.script("import paddle\nprint('no flags')", "plain.py")
-    plain = stage.task(sys.executable, "plain.py")
+    plain = stage.task(PYTHON, "plain.py")
     assert [same_in_both(stage, warm, plain)[0] for _ in range(2)] == [False, True]
 
 
@@ -128,37 +131,37 @@ def test_what_is_not_a_plain_script_runs_cold(
     stage: Bench, warm: LocalExecutor, arguments: list[str]
 ) -> None:
     stage.script("print(1)", "a.py")
-    ran_warm, _log = same_in_both(stage, warm, stage.task(sys.executable, *arguments))
+    ran_warm, _log = same_in_both(stage, warm, stage.task(PYTHON, *arguments))
     assert not ran_warm
 
 
 def test_a_step_that_holds_a_gpu_runs_cold(stage: Bench, warm: LocalExecutor) -> None:
     stage.script("print(1)", "a.py")
-    assert not stage.run(warm, stage.task(sys.executable, "a.py", warm=True, gpus=("0",))).warm
-    assert stage.run(warm, stage.task(sys.executable, "a.py", warm=True)).warm
+    assert not stage.run(warm, stage.task(PYTHON, "a.py", warm=True, gpus=("0",))).warm
+    assert stage.run(warm, stage.task(PYTHON, "a.py", warm=True)).warm
 
 
 def test_another_environment_is_not_served_by_this_server(stage: Bench, warm: LocalExecutor) -> None:
     stage.script("print(1)", "a.py")
     env = {**stage.env, "OMP_NUM_THREADS": "7"}
-    assert not stage.run(warm, stage.task(sys.executable, "a.py", warm=True, env=env)).warm
+    assert not stage.run(warm, stage.task(PYTHON, "a.py", warm=True, env=env)).warm
     free = {**stage.env, "CUDA_VISIBLE_DEVICES": "3", "TIPC_STEP": "x"}
-    assert stage.run(warm, stage.task(sys.executable, "a.py", warm=True, env=free)).warm
+    assert stage.run(warm, stage.task(PYTHON, "a.py", warm=True, env=free)).warm
 
 
 def test_a_warm_tree_ends_like_any_other(stage: Bench, warm: LocalExecutor) -> None:
     twice = "for _ in range(2):\n    if os.fork():\n        os._exit(4)\n    os.setsid()\n"
     stage.script(f"import os, time\n{twice}time.sleep(1000)", "daemon.py")
-    outcome = stage.run(warm, stage.task(sys.executable, "daemon.py", warm=True))
+    outcome = stage.run(warm, stage.task(PYTHON, "daemon.py", warm=True))
     assert (outcome.warm, outcome.exit_code, outcome.left) == (True, 4, 1)
     stage.script("import time\ntime.sleep(1000)", "hang.py")
-    outcome = stage.run(warm, stage.task(sys.executable, "hang.py", warm=True, timeout=0.3))
+    outcome = stage.run(warm, stage.task(PYTHON, "hang.py", warm=True, timeout=0.3))
     assert (outcome.warm, outcome.timed_out, outcome.signal) == (True, True, 15)
 
 
 def test_a_server_that_was_killed_means_cold_not_failure(stage: Bench) -> None:
-    executor = warmed(stage)
-    task = stage.task(sys.executable, str(stage.script("print(1)", "a.py")), warm=True)
+    executor = warmed(stage, PYTHON)
+    task = stage.task(PYTHON, str(stage.script("print(1)", "a.py")), warm=True)
     assert stage.run(executor, task).warm
     [server] = executor.warmth.servers
     server.spawner.process.kill()
@@ -169,10 +172,10 @@ def test_a_server_that_was_killed_means_cold_not_failure(stage: Bench) -> None:
 
 
 def test_a_server_that_dies_before_the_step_began_means_cold_not_failure(stage: Bench) -> None:
-    executor = warmed(stage)
+    executor = warmed(stage, PYTHON)
     [server] = executor.warmth.servers
     server.spawner.process.send_signal(signal.SIGSTOP)
-    executor.start(stage.task(sys.executable, str(stage.script("print(1)", "a.py")), warm=True))
+    executor.start(stage.task(PYTHON, str(stage.script("print(1)", "a.py")), warm=True))
     server.spawner.process.kill()
     [(_ticket, outcome)] = executor.wait(None)
     assert (outcome.exit_code, outcome.warm, outcome.error) == (0, False, "")
@@ -184,7 +187,7 @@ def test_with_many_repositories_the_servers_used_last_are_kept(stage: Bench) -> 
     tasks = []
     for number in range(MOST_SERVERS + 2):
         repo = stage.script("", f"repo{number}/a.py").parent
-        tasks.append(stage.task(sys.executable, "a.py", cwd=repo, warm=True))
+        tasks.append(stage.task(PYTHON, "a.py", cwd=repo, warm=True))
         executor.warm_up(tasks[-1])
     waiting = executor.start(stage.task("sleep", "1000", name="waiting"))
     assert stage.eventually(lambda: executor.wait(0.05) or executor.warmth.server(tasks[-1]))
@@ -203,7 +206,7 @@ from tipc.run.executor import Task
 from tipc.run.local import LocalExecutor
 from tipc.run.warmth import MOST_SERVERS
 executor, here = LocalExecutor(grace=0.5), Path.cwd()
-task = Task("0", (sys.executable, "daemon.py"), here, dict(os.environ), here / "driven.log", None)
+task = Task("0", (sys.argv[1], "daemon.py"), here, dict(os.environ), here / "driven.log", None)
 executor.warm_up(task)
 executor.start(Task("1", ("sleep", "1000"), here, dict(os.environ), here / "sleep.log", None))
 while not executor.warmth.server(task):
@@ -224,7 +227,7 @@ def test_no_server_and_no_warm_step_is_left_when_tipc_is_killed_with_9(stage: Be
     stage.script(text, "daemon.py")
     before = {process.pid for process in stage.alive()}
     driver = stage.script(DRIVER, "driver.py")
-    process = subprocess.Popen([sys.executable, str(driver)], cwd=stage.directory, env=stage.env)
+    process = subprocess.Popen([sys.executable, str(driver), PYTHON], cwd=stage.directory, env=stage.env)
     sign = stage.directory / "is-warm"
     assert stage.eventually(lambda: sign.exists() and "server.py" in sign.read_text())
     process.kill()
@@ -264,15 +267,15 @@ def test_nothing_is_started_for_scripts_that_do_not_use_paddle(bench: Bench, loc
 def test_paddle_cannot_tell_warm_from_cold(paddle_stage: tuple[Bench, LocalExecutor], name: str) -> None:
     bench, executor = paddle_stage
     path: Path = bench.script(PADDLE_SCRIPTS[name])
-    assert same_in_both(bench, executor, bench.task(sys.executable, path.name))[0]
+    assert same_in_both(bench, executor, bench.task(PYTHON, path.name))[0]
 
 
 @pytest.mark.paddle
 def test_a_server_is_started_by_itself_when_a_step_loads_paddle(bench: Bench, local: LocalExecutor) -> None:
     bench.script("import sys, time, paddle\ntime.sleep(float(sys.argv[1]))", "loads.py")
-    first = bench.task(sys.executable, "loads.py", "1000", warm=True, timeout=None)
+    first = bench.task(PYTHON, "loads.py", "1000", warm=True, timeout=None)
     ticket = local.start(first)
     assert bench.eventually(lambda: local.wait(0.05) or local.warmth.server(first), within=120.0)
     local.kill(ticket)
     assert not local.wait(None)[0][1].warm
-    assert bench.run(local, bench.task(sys.executable, "loads.py", "0", warm=True)).warm
+    assert bench.run(local, bench.task(PYTHON, "loads.py", "0", warm=True)).warm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # ruff: noqa: E501  (each line is a script)
 SCRIPTS: dict[str, str] = {
-    "what it is called": "import sys; print(sys.argv, __file__, __name__, sys.path[0], sys.orig_argv)",
+    "what it is called": "import sys; print(sys.argv, __file__, __name__, sys.path[0], getattr(sys, 'orig_argv', 0))",
     "the whole path": "import sys; print(sys.path, sys.flags, sys.executable, sys.prefix)",
     "its names": "print(sorted(globals()), sorted(vars()), __spec__, __package__, __doc__)",
     "its loader": "print(type(__loader__).__name__, __loader__.name, __loader__.path, __cached__, __builtins__)",

@@ -54,12 +54,13 @@ def prepare(argv: list[str]) -> Callable[[], object]:
     program, option, out = argv[:3]
     if option != "--out" or len(argv) < 4:
         sys.exit(f"usage: {program} --out FILE script.py arguments…")
-    place = sys.orig_argv.index(program)
-    sys.orig_argv[place : place + 3] = []
+    if hasattr(sys, "orig_argv"):
+        place = sys.orig_argv.index(program)
+        sys.orig_argv[place : place + 3] = []
     try:
         run = become(argv[3:], program)
     except (OSError, SyntaxError, ValueError):  # what Python itself says about it is the right thing
-        os.execv(sys.executable, sys.orig_argv)
+        os.execv(sys.executable, [sys.executable, *argv[3:]])
     counts = OperatorCounts(out)
     sys.meta_path.insert(0, AfterImport("paddle", counts.attach))
     return run

@@ -114,7 +114,8 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
     preloaded.differs = start_again
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.orig_argv = list(request["argv"])
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv = list(request["argv"])
     try:
         run = become(request["argv"][1:], os.path.join(os.path.dirname(__file__), "server.py"))
     except (OSError, SyntaxError, ValueError):  # whatever Python itself says about it is the right thing
