@@ -45,7 +45,7 @@ def test_a_step_that_failed_has_no_figures(home: Path) -> None:
 
 
 def test_the_figures_of_single_classes_are_not_those_of_the_model(home: Path) -> None:
-    log = "[EVAL] images: 8, mIoU: 0.3953, Dice: 0.4415, Class IoU: [0.7905 0.0000]\n[EVAL] Class Dice: [0.8830 0.1]\n"
+    log = "[EVAL] mIoU: 0.3953, Dice: 0.4415, Class IoU: [0.7905 0.0000]\n[EVAL] Class Dice: [0.8830 0.1]\n"
     view = view_of(*fabricate(home, Recipe(logs={"eval": log})))
     figures = {figure.metric: figure.value for figure in entry_of(view).figures.values()}
     assert figures["Dice"] == 0.4415

@@ -252,3 +252,15 @@ def test_a_curve_keeps_its_ends_and_no_more_points_than_a_screen_has() -> None:
     assert curve("loss", "", []) == ""
     assert "polyline" in curve("loss", "", [1.0])
     assert "&lt;b&gt;" in curve("<b>", "", [1.0, 2.0])
+
+
+def test_steps_that_ran_at_once_lie_below_each_other(tmp_path: Path) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(gpus=("0",)))
+    plan = run.plans[0]
+    train, second = (plan.key, plan.steps[0].id), (plan.key, plan.steps[1].id)
+    results = {**run.results, second: replace(run.results[second], started=run.results[train].started)}
+    lanes = re.findall(
+        r"top:(\d+)%;height:50%", page([view_of(replace(run, results=results), verdict)], tmp_path / "x")
+    )
+    assert lanes.count("50") == 1
+    assert "top:" not in re.sub(r"<style>.*?</style>", "", html(tmp_path), flags=re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def cell_page(
         "words": words.lower(),
         "time": duration(cell.wall),
         "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
-        "bars": [_bar(view, clock) for view in ran],
+        "bars": _bars(ran, clock),
         "not_certified": data.not_certified,
         "curves": _curves(cell),
         "evaluation": ", ".join(
@@ -102,16 +102,29 @@ def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
     }
 
 
-def _bar(view: StepView, clock: tuple[float, float]) -> dict[str, Any]:
+def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[dict[str, Any]]:
+    """The steps on a line of time; those that ran at once lie below each other."""
     first, span = clock
-    return {
-        "kind": view.step.kind,
-        "bad": view.state in BAD,
-        "left": f"{100 * (view.result.started - first) / span:.1f}",
-        "width": f"{100 * view.result.wall / span:.1f}",
-        "label": view.label,
-        "time": duration(view.result.wall),
-    }
+    ends: list[float] = []
+    lanes = []
+    for view in sorted(views, key=lambda view: view.result.started):
+        begun = view.result.started
+        lane = next((number for number, end in enumerate(ends) if end <= begun + 0.01 * span), len(ends))
+        ends[lane : lane + 1] = [begun + view.result.wall]
+        lanes.append((view, lane))
+    height = 100 / max(len(ends), 1)
+    return [
+        {
+            "kind": view.step.kind,
+            "bad": view.state in BAD,
+            "left": f"{100 * (view.result.started - first) / span:.1f}",
+            "width": f"{100 * view.result.wall / span:.1f}",
+            "lane": f";top:{lane * height:.0f}%;height:{height:.0f}%" if len(ends) > 1 else "",
+            "label": view.label,
+            "time": duration(view.result.wall),
+        }
+        for view, lane in lanes
+    ]
 
 
 def _curves(cell: CellView) -> list[Any]:

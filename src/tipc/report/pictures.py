@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,8 @@ GIVEN = re.compile(
 )
 
 
+DRAWN = re.compile(r"overlay|added|visual|vis_|blend", re.IGNORECASE)
+FIGURES, OUTPUTS = 3, 2  # inputs a cell, pictures made from each
 MENTIONED = re.compile(r"[^\s:;,'\"()]+\.(?:png|jpe?g|webp|bmp)\b", re.IGNORECASE)
 
 
@@ -34,50 +35,51 @@ class Pictures:
 
     def __init__(self) -> None:
         self.left = WHOLE_PAGE
-        self.shown: set[Path] = set()
 
-    def of(self, plan: PlanView, cell: CellView, plans: int) -> list[dict[str, str]]:
-        """Up to four predictions of a cell, each with its input if that can be told."""
-        share = max(2 * ONE // 4, WHOLE_PAGE // max(plans, 1))
-        found: list[dict[str, str]] = []
+    def of(self, plan: PlanView, cell: CellView, plans: int) -> list[dict[str, Any]]:
+        """Some predictions of a cell: ``name``, ``input`` (may be empty), ``outputs``, as data addresses."""
+        share = min(self.left, max(ONE // 2, WHOLE_PAGE // max(plans, 1)))
+        found: list[dict[str, Any]] = []
         for view in cell.steps:
             if view.step.kind != "infer" or not view.result.ok:
                 continue
-            for output, given in pairs(Path(plan.plan.repo), view.step, view.result):
-                if len(found) == 4 or self.left <= 0 or share <= 0:
+            for given, outputs in predictions(Path(plan.plan.repo), view.step, view.result):
+                if len(found) == FIGURES or share <= 0:
                     return found
-                if output in self.shown:
-                    continue
-                self.shown.add(output)
-                shown = data_uri(output)
+                shown = [address for address in map(data_uri, outputs[:OUTPUTS]) if address]
                 if not shown:
                     continue
                 before = data_uri(given) if given else ""
-                self.left -= len(shown) + len(before)
-                share -= len(shown) + len(before)
-                found.append({"output": shown, "input": before, "name": output.name})
+                spent = len(before) + sum(map(len, shown))
+                self.left -= spent
+                share -= spent
+                found.append({"name": (given or outputs[0]).name, "input": before, "outputs": shown})
             if found:
                 return found
         return found
 
 
-def pairs(repo: Path, step: Step, result: StepResult) -> Iterator[tuple[Path, Path | None]]:
-    """The pictures that a step saved, with the input of the same name where there is one.
+def predictions(repo: Path, step: Step, result: StepResult) -> list[tuple[Path | None, list[Path]]]:
+    """What a step predicted: each input, where it can be told, with the pictures made from it.
 
     They are where its options say, or where its log says; only what this step wrote itself counts.
     """
     cwd = repo / step.cwd
     named = _mentioned(result.log, cwd)
-    saved = _images(_option(step, SAVED), cwd) or named
-    inputs = {path.stem: path for path in (*named, *_images(_option(step, GIVEN), cwd)) if path not in saved}
-    inputs |= {path.stem: path for path in saved if not _written(path, result)}
-    for output in saved:
-        if _written(output, result):
-            stem = output.stem
-            given = inputs.get(stem) or next(
-                (path for name, path in inputs.items() if stem.startswith(name)), None
-            )
-            yield output, given
+    there = _images(_option(step, SAVED), cwd) or named
+    written = [path for path in there if _written(path, result)]
+    inputs = {
+        path.stem: path for path in (*named, *_images(_option(step, GIVEN), cwd)) if path not in written
+    }
+    groups: dict[Path, tuple[Path | None, list[Path]]] = {}
+    # A picture with the prediction drawn in says more than a mask.
+    for output in sorted(written, key=lambda path: (DRAWN.search(path.name) is None, path.name)):
+        stem = output.stem
+        given = inputs.get(stem) or next(
+            (path for name, path in inputs.items() if stem.startswith(name)), None
+        )
+        groups.setdefault(given or output, (given, []))[1].append(output)
+    return list(groups.values())
 
 
 def _written(path: Path, result: StepResult) -> bool:
