@@ -13,7 +13,7 @@ from rich.text import Text
 
 from tipc.plan.model import Plan, Step
 from tipc.run.log_tail import tail
-from tipc.run.progress import Progress, place
+from tipc.run.progress import Progress, place, printable
 from tipc.run.record import StepResult
 from tipc.run.results_log import PLAIN, YELLOW
 
@@ -63,11 +63,11 @@ class LiveProgress(Progress):
 
     def write(self, text: str, style: str = "") -> None:
         """Write above the picture."""
-        self._console.print(Text(text, style=style))
+        self._console.print(Text(printable(self.stream, text), style=style))
 
     def write_status(self, line: str) -> None:
         """In yellow, like upstream."""
-        self._console.print(Text.from_ansi(f"{YELLOW}{line}{PLAIN}"))
+        self._console.print(Text.from_ansi(f"{YELLOW}{printable(self.stream, line)}{PLAIN}"))
 
     def _draw(self) -> None:
         now = self._drawn = time.monotonic()
@@ -88,7 +88,8 @@ class LiveProgress(Progress):
     def _line(self, running: _Now, now: float) -> str:
         said = tail(running.log, 1, 4096)
         last = f"  {said[0]}" if said else ""
-        return f"{running.step.id}  {place(running.step)}  {clock(now - running.since)}{last}"
+        line = f"{running.step.id}  {place(running.step)}  {clock(now - running.since)}{last}"
+        return printable(self.stream, line)
 
 
 def clock(seconds: float) -> str:
