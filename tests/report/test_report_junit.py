@@ -98,6 +98,7 @@ def test_failed_blocked_skipped_and_uncertified_are_told_apart(tmp_path: Path, s
     )
     assert failure.get("type") == "failed"
     assert "FileNotFoundError" in failure.text
+    assert root.get("failures") == "1"  # a blocked step and a check about a failed one say nothing new
     reasons = [skip.get("message") for skip in root.iter("skipped")]
     assert any(reason.startswith("blocked: needs") for reason in reasons)
     assert "no GPU here" in reasons

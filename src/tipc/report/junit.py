@@ -48,7 +48,11 @@ def _suite(root: ET.Element, view: RunView, plan: PlanView) -> None:
         group = f"{plan.plan.model}.{cell.cell.id}"
         for one in cell.steps:
             _step(suite, group, one, view)
-        for finding in cell.every_finding:
+            for finding in (
+                one.findings if one.result.ok else ()
+            ):  # else they only repeat that it did not pass
+                _finding(suite, f"{group}.checks", finding, view)
+        for finding in cell.findings:
             _finding(suite, f"{group}.checks", finding, view)
         for skip in cell.skips:
             _skipped(_case(suite, group, skip.what, 0.0), skip.reason)

@@ -173,6 +173,7 @@ def _plan(view: RunView, plan: PlanView, anchor: str, target: Path, budget: Budg
         "state": plan.state,
         "words": f"{data.model} {data.config} {data.mode} {data.dialect} {plan.state}".lower(),
         "notes": data.notes,
+        "repo": data.repo,
         "fixes": [f"{fix.id}: {fix.reason}" for fix in data.fixes],
         "findings": plan.findings,
         "summary": f"{plural(len(steps), 'step')} · {duration(last - first)}",
