@@ -167,3 +167,12 @@ def test_planning_imports_nothing_heavy() -> None:
         "typing_extensions",
         "paddle",
     }
+
+
+def test_a_draft_has_the_fields_of_a_plan() -> None:
+    from dataclasses import fields
+
+    from tipc.plan import draft, model
+
+    for name in ("Step", "Cell", "Skip", "AppliedFix", "Plan"):
+        assert list(getattr(draft, name)._fields) == [field.name for field in fields(getattr(model, name))]

@@ -21,9 +21,8 @@ def main(argv: list[str]) -> int:
     chosen = [fix for fix in FIXES.values() if options.dialect in (None, *fix.dialects)]
     if options.json:
         import json
-        from dataclasses import asdict
 
-        sys.stdout.write(json.dumps([asdict(fix) for fix in chosen], indent=2) + "\n")
+        sys.stdout.write(json.dumps([fix._asdict() for fix in chosen], indent=2) + "\n")
         return 0
     for fix in chosen:
         reason = fill(fix.reason, 96, initial_indent="       ", subsequent_indent="       ")

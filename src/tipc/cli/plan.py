@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from dataclasses import replace
-from pathlib import Path
 
 from tipc.errors import UsageError
-from tipc.plan.build import build_plan
-from tipc.plan.inputs import expand_configs
+from tipc.plan.build import Wishes, draft_plan
+from tipc.plan.draft import Plan
+from tipc.plan.inputs import expand
 from tipc.plan.machine import Machine, this_machine
-from tipc.plan.model import Plan
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of ``tipc plan``."""
     made = argparse.ArgumentParser(
-        prog="tipc plan", description="Show what a config runs: cells, commands, what is left out and why."
+        prog="tipc plan",
+        description="Show what a config runs: cells, commands, what is left out and why.",
+        # argparse would import shutil to ask for the terminal's width each time an argument is added.
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
     )
     add = made.add_argument
     add(
@@ -47,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Run ``tipc plan``; several configs are all planned, and every error among them is told."""
     options = parser().parse_args(argv)
-    paths, mode = expand_configs(options.configs, options.mode)
+    paths, mode = expand(options.configs, options.mode)
     if options.verify:
         return _verify(paths, mode, options)
     plans: list[Plan] = []
@@ -64,12 +65,8 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _plan(path: Path, mode: str, options: argparse.Namespace) -> Plan:
-    return build_plan(
-        path,
-        mode,
-        repo=options.repo,
-        dialect=options.dialect,
+def _plan(path: str, mode: str, options: argparse.Namespace) -> Plan:
+    wishes = Wishes(
         as_upstream=options.as_upstream,
         python=options.python,
         device=options.device,
@@ -77,11 +74,12 @@ def _plan(path: Path, mode: str, options: argparse.Namespace) -> Plan:
         allow_shell=options.allow_shell,
         trace=options.trace,
     )
+    return draft_plan(path, mode, options.repo, options.dialect, wishes)
 
 
 def _machine(gpus: int | None) -> Machine:
     here = this_machine()
-    return here if gpus is None else replace(here, gpus=max(0, gpus))
+    return here if gpus is None else here._replace(gpus=max(0, gpus))
 
 
 def _print(plans: list[Plan], options: argparse.Namespace) -> None:
@@ -91,22 +89,23 @@ def _print(plans: list[Plan], options: argparse.Namespace) -> None:
         from tipc.plan.schema import plan_to_json
 
         text = "".join(json.dumps(plan_to_json(plan)) + "\n" for plan in plans)
-    else:
-        from tipc.plan.show import commands_text, plan_text
+    elif options.commands:
+        from tipc.plan.paste import commands_text
 
-        if options.commands:
-            text = "".join(commands_text(plan, os.getcwd()) for plan in plans)
-        else:
-            text = "\n".join(plan_text(plan, _machine(options.gpus)) for plan in plans)
+        text = "".join(commands_text(plan, os.getcwd()) for plan in plans)
+    else:
+        from tipc.plan.show import plan_text
+
+        text = "\n".join(plan_text(plan, _machine(options.gpus)) for plan in plans)
     sys.stdout.write(_printable(text))
 
 
-def _verify(paths: list[Path], mode: str, options: argparse.Namespace) -> int:
+def _verify(paths: list[str], mode: str, options: argparse.Namespace) -> int:
     from tipc.plan.trace.api import verify_plan
 
     different = 0
     for path in paths:
-        differences = verify_plan(path, mode, Path(options.repo) if options.repo else None, options.dialect)
+        differences = verify_plan(path, mode, options.repo, options.dialect)
         different += bool(differences)
         verdict = f"{len(differences)} differences" if differences else "the same commands"
         sys.stdout.write(

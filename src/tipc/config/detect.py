@@ -2,42 +2,60 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tipc.config.dialects import NAMES, load
-from tipc.config.rules import Dialect
+from tipc.config.dialects import MARKS, Marks, load
 from tipc.config.text import Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tipc.config.rules import Dialect
 
 SCRIPT = "test_tipc/test_train_inference_python.sh"
 
 
 def find_repo(config: Path) -> Path:
     """The repository's root: the directory that holds ``test_tipc/`` or ``.git``; else the current one."""
-    absolute = config.absolute()
-    for parent in absolute.parents:
-        if parent.name == "test_tipc":
-            return parent.parent
-    for parent in absolute.parents:
-        if (parent / "test_tipc").is_dir() or (parent / ".git").exists():
+    return type(config)(repository_of(os.fspath(config)))
+
+
+def repository_of(config: str) -> str:
+    """``find_repo`` on plain text."""
+    directory = os.path.dirname(os.path.abspath(config))
+    parents = [directory]
+    while (parent := os.path.dirname(parents[-1])) != parents[-1]:
+        parents.append(parent)
+    for parent in parents:
+        if os.path.basename(parent) == "test_tipc":
+            return os.path.dirname(parent)
+    for parent in parents:
+        if os.path.isdir(f"{parent}/test_tipc") or os.path.exists(f"{parent}/.git"):
             return parent
-    return Path.cwd()
+    return os.getcwd()
+
+
+def script_text(repo: str | Path) -> str:
+    """The repository's own TIPC script; empty where it has none, or one that only calls ``tipc``."""
+    return _script_text(os.fspath(repo))
 
 
 @lru_cache(maxsize=64)
-def script_text(repo: Path) -> str:
-    """The repository's own TIPC script; empty where it has none, or one that only calls ``tipc``."""
+def _script_text(repo: str) -> str:
     try:
-        text = (repo / SCRIPT).read_text(encoding="utf-8", errors="replace")
+        with open(f"{repo}/{SCRIPT}", encoding="utf-8", errors="replace") as file:
+            text = file.read()
     except OSError:
         return ""
     return "" if "tipc run" in text else text
 
 
-def _score(dialect: Dialect, texts: list[str]) -> int:
-    """How many of the dialect's marks a file shows: a removed or an added line shifts them by one."""
+def _score(marks: Marks, texts: list[str]) -> int:
+    """How many of a dialect's marks a file shows: a removed or an added line shifts them by one."""
     found = 0
-    for index, beginning in dialect.marks.keys:
+    for index, beginning in marks.keys:
         near = texts[max(0, index - 2) : index + 3]
         found += any(text.startswith(beginning) for text in near)
     return found
@@ -46,32 +64,33 @@ def _score(dialect: Dialect, texts: list[str]) -> int:
 def by_text(source: Source) -> Dialect | None:
     """The dialect of a file's own lines; None where they fit none of them well."""
     texts = [line.text for line in source.seen()]
-    best = max((load(name) for name in NAMES), key=lambda dialect: _score(dialect, texts))
-    return best if _score(best, texts) * 2 > len(best.marks.keys) else None
+    scores = {name: _score(marks, texts) for name, marks in MARKS.items()}
+    best = max(scores, key=lambda name: scores[name])
+    return load(best) if scores[best] * 2 > len(MARKS[best].keys) else None
 
 
-def by_repository(repo: Path) -> Dialect | None:
+def by_repository(repo: str | Path) -> Dialect | None:
     """The dialect that a repository's name or its package stands for."""
-    for name in NAMES:
-        marks = load(name).marks
-        if repo.name in marks.repositories or any((repo / package).is_dir() for package in marks.packages):
+    for name, marks in MARKS.items():
+        here = os.path.basename(os.fspath(repo)) in marks.repositories
+        if here or any(os.path.isdir(os.path.join(repo, package)) for package in marks.packages):
             return load(name)
     return None
 
 
-def detect(source: Source, repo: Path) -> Dialect | None:
+def by_script(script: str) -> Dialect | None:
+    """The dialect whose script this is, as far as a few words can tell."""
+    for name, marks in MARKS.items():
+        if all(word in script for word in marks.script) and not any(w in script for w in marks.script_lacks):
+            return load(name)
+    return None
+
+
+def detect(source: Source, repo: str | Path) -> Dialect | None:
     """The dialect of a config in its repository, or None: then its own script has to be traced.
 
     A script that a repository brings has the last word, since it is what reads the file there; next is what
     the file's lines look like; the repository's name or package decides for a file too broken for both.
     """
     script = script_text(repo)
-    if script:
-        for name in NAMES:
-            marks = load(name).marks
-            if all(word in script for word in marks.script) and not any(
-                w in script for w in marks.script_lacks
-            ):
-                return load(name)
-        return None
-    return by_text(source) or by_repository(repo)
+    return by_script(script) if script else by_text(source) or by_repository(repo)

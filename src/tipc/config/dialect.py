@@ -1,24 +1,20 @@
 """What a dialect is: the layout of its files. What its script does with them is in ``tipc.config.rules``."""
 
-from __future__ import annotations
-
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tipc.config.parse import VALUE_RULES, for_mode, items, key
 from tipc.config.text import NOWHERE, Line, Source, Value
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One line of a layout. ``reads`` says what the script takes from it:
 
     ``k`` the key, ``v`` the value, ``l`` the value as a ``|``-list, ``p`` the value for the mode; empty: the
     line is a header or a filler that no one reads.
     """
 
-    index: int  # into the lines that the script sees, from 0
+    index: int  # type: ignore[assignment]  # into the lines that the script sees, from 0
     name: str  # the field: "epoch"; of an unread line "header" or "filler"
     reads: str = ""
     keys: tuple[str, ...] = ()  # what stands before the colon, where it is always the same
@@ -28,8 +24,7 @@ class Row:
     unused: bool = False  # the script parses it and then never uses it
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The lines of one family of config files."""
 
     rows: tuple[Row, ...]
@@ -53,8 +48,7 @@ class Layout:
         raise KeyError(name)
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """One config file read by one layout: every field with its place."""
 
     source: Source
@@ -96,6 +90,8 @@ def parse(source: Source, layout: Layout) -> Config:
 def _index_after(source: Source, word: str) -> int:
     """Where ``lines[$(grep -n -w word file)]`` points: a physical number as an index; 0 without a match."""
     for line in source.lines:
-        if word in line.text and re.search(rf"(?<!\w){word}(?!\w)", line.text):
-            return line.number
+        if word in line.text:
+            before, _, after = line.text.partition(word)
+            if not (before[-1:] + after[:1]).replace("_", "a").isalnum():
+                return line.number
     return 0

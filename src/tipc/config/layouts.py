@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tipc.config.dialect import Layout, Row
@@ -19,7 +18,7 @@ def _filler(index: int) -> Row:
 def changed(layout: Layout, *rows: Row, **others: Any) -> Layout:
     """A layout in which some lines are others; lines beyond its end are added."""
     table = {row.index: row for row in layout.rows} | {row.index: row for row in rows}
-    return replace(layout, rows=tuple(table[index] for index in sorted(table)), **others)
+    return layout._replace(rows=tuple(table[index] for index in sorted(table)), **others)
 
 
 SLIM = Layout(

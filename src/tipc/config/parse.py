@@ -6,13 +6,10 @@ lost, an inner one is kept, nothing is trimmed, and a text that ``echo`` takes f
 
 from __future__ import annotations
 
-import re
-
 from tipc.config.text import Value
 
 NULL = "null"
 NOTHING = frozenset((NULL, " ", ""))  # values that leave an option out
-_ECHO_OPTION = re.compile(r"-[neE]+\Z")
 
 
 def split(text: str, separator: str) -> list[str]:
@@ -36,7 +33,10 @@ def items(value: Value, separator: str = "|") -> list[Value]:
 
 def _echoed(value: Value) -> Value:
     """What remains of a text after ``$(echo $text)``."""
-    return Value("", value.line, value.column) if _ECHO_OPTION.match(value.text) else value
+    text = value.text
+    if text[:1] == "-" and len(text) > 1 and not text[1:].strip("neE"):
+        return Value("", value.line, value.column)
+    return value
 
 
 def key(line: Value) -> Value:

@@ -7,31 +7,15 @@ text is in the value.
 ``key:row`` names the key of a line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from tipc.config.dialect import Layout
 
 Condition = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Marks:
-    """By what a dialect is known. Every ``keys`` entry is (line index, beginning of that line)."""
-
-    keys: tuple[tuple[int, str], ...] = ()
-    script: tuple[str, ...] = ()  # all of these stand in the repository's own script
-    script_lacks: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()  # the name of the repository's directory
-    packages: tuple[str, ...] = ()  # a directory of the repository
-
-
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A variable that gets this text where the conditions hold; a later choice outdoes an earlier one."""
 
     name: str
@@ -40,8 +24,7 @@ class Choice:
     fix: str = ""
 
 
-@dataclass(frozen=True)
-class Trainer:
+class Trainer(NamedTuple):
     """One way to train: the line whose key is its name, and what it runs."""
 
     row: str
@@ -49,11 +32,10 @@ class Trainer:
     export: str
     quant: bool = False
     compare: str = "bare"  # how the script compares the names: bare, quoted or pattern
-    sets: Mapping[str, str] = field(default_factory=dict)  # further variables
+    sets: Mapping[str, str] = {}  # further variables
 
 
-@dataclass(frozen=True)
-class SkipRule:
+class SkipRule(NamedTuple):
     """A combination of inference settings that is left out."""
 
     device: str  # "cpu" or "gpu"
@@ -62,8 +44,7 @@ class SkipRule:
     fix: str = ""  # the script skips it, the documentation does not: only ``--as-upstream`` follows
 
 
-@dataclass(frozen=True)
-class Inference:
+class Inference(NamedTuple):
     """The inference commands of one device."""
 
     command: str
@@ -71,8 +52,7 @@ class Inference:
     log: str
 
 
-@dataclass(frozen=True)
-class Export:
+class Export(NamedTuple):
     """An export command, and when it is made."""
 
     command: str
@@ -81,14 +61,13 @@ class Export:
     static: bool = True  # it makes the model that inference reads
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(NamedTuple):
     """What the modes do that train nothing."""
 
     modes: tuple[str, ...] = ("whole_infer",)
     when: tuple[Condition, ...] = ()  # else nothing runs at all
     over: str = ""  # the list of models or of kinds; empty: one pass
-    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # mode → item → its export script
+    kinds: Mapping[str, Mapping[str, str]] = {}  # mode → item → its export script
     script: str = "{infer_export}"  # the export script; a ``|``-list is taken item by item
     scripts: str = ""  # the row of that list
     export_when: tuple[Condition, ...] = (("script", "!=", "null"),)
@@ -102,8 +81,7 @@ class Whole:
     cwd: str = "."
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """A script's behaviour, line by line."""
 
     log_path: str
@@ -153,23 +131,21 @@ class Rules:
     status_of: str = "exit"  # "log": a training's status is that of copying its log
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One family of upstream scripts and the files that it reads."""
 
     name: str
     title: str
     layout: Layout
-    marks: Marks
     rules: Rules
-    promise: Mapping[str, Any] = field(default_factory=dict)  # rules that the documentation states otherwise
-    # Rules for config paths that match a pattern: as the script has them, as they should be.
+    promise: Mapping[str, Any] = {}  # rules that the documentation states otherwise
+    # Rules for configs with a word in their path: as the script has them, as they should be.
     files: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = ()
 
     def rules_for(self, path: str, as_upstream: bool) -> Rules:
         """The rules of one config file."""
-        rules = self.rules if as_upstream else replace(self.rules, **self.promise)
-        for pattern, upstream, promise in self.files:
-            if fnmatchcase(path, pattern):
-                rules = replace(rules, **(upstream if as_upstream else {**upstream, **promise}))
+        rules = self.rules if as_upstream else self.rules._replace(**self.promise)
+        for word, upstream, promise in self.files:
+            if word in path:
+                rules = rules._replace(**(upstream if as_upstream else {**upstream, **promise}))
         return rules

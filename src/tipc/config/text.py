@@ -4,10 +4,7 @@ Nothing is repaired here: any bytes can be read, ``\\r`` stays in the text, and 
 although the scripts never see it.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from pathlib import Path
+import os
 from typing import NamedTuple
 
 from tipc.errors import UsageError
@@ -23,7 +20,7 @@ class Value(NamedTuple):
     def __str__(self) -> str:
         return self.text
 
-    def part(self, start: int, text: str) -> Value:
+    def part(self, start: int, text: str) -> "Value":
         """A piece of this value that begins ``start`` characters into it."""
         return Value(text, self.line, self.column + start if self.line else 0)
 
@@ -48,8 +45,7 @@ class Line(NamedTuple):
 NOWHERE = Line(0, "")
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A config file's text."""
 
     path: str  # as it was given
@@ -75,11 +71,12 @@ def source_of(data: bytes, path: str) -> Source:
     return Source(path, tuple(Line(number, line) for number, line in enumerate(lines, 1)))
 
 
-def read_source(path: str | Path) -> Source:
+def read_source(path: str | os.PathLike[str]) -> Source:
     """Read a config file, or say in one message why it is none: missing, a directory, empty, binary."""
-    name = str(path)
+    name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except FileNotFoundError:
         raise UsageError("there is no such config file", path=name) from None
     except IsADirectoryError:

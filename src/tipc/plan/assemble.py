@@ -1,28 +1,23 @@
 """From the engine's commands to the Steps, Cells and Skips of a Plan."""
 
-from __future__ import annotations
-
-import re
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tipc.config.parse import NULL
-from tipc.plan.cells import cell_id, make_cell
+from tipc.plan.cells import cell_id, draft_cell, file_name
 from tipc.plan.devices import for_device, launched, processes
+from tipc.plan.draft import Cell, Skip, Step
 from tipc.plan.interpreter import resolve
 from tipc.plan.machine import Machine
-from tipc.plan.model import Cell, Skip, Step
 from tipc.plan.scope import Scope
 from tipc.plan.template import render
 from tipc.plan.walk import Combination, Command, Left
 from tipc.plan.words import CannotStart, Words, visible_of, words_of
 
 WEIGHT_ENDINGS = (".pdparams", ".pdopt", ".pdmodel", ".pth", ".params")
-_UNSAFE = re.compile(r"[^\w.,~-]")
 _SHORT = {"cpu_threads": "threads_{}", "batch_size": "bs{}", "precision": "{}", "use_trt": "trt_{}"}
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """For what a plan is made."""
 
     device: str
@@ -34,19 +29,19 @@ class Target:
     elsewhere: bool = False  # the device was asked for: whether this machine has it does not matter
 
 
-@dataclass
 class Assembly:
     """A plan in the making."""
 
-    scope: Scope
-    target: Target
-    cells: dict[Combination, Cell] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    skipped: list[Skip] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    seen: dict[tuple[object, ...], str] = field(default_factory=dict)  # command → the step that runs it
-    ids: set[str] = field(default_factory=set)
-    last: dict[tuple[str, str], str] = field(default_factory=dict)  # (cell, kind) → the latest step's id
+    def __init__(self, scope: Scope, target: Target) -> None:
+        self.scope = scope
+        self.target = target
+        self.cells: dict[Combination, Cell] = {}
+        self.steps: list[Step] = []
+        self.skipped: list[Skip] = []
+        self.notes: list[str] = []
+        self.seen: dict[tuple[object, ...], str] = {}  # command → the step that runs it
+        self.ids: set[str] = set()
+        self.last: dict[tuple[str, str], str] = {}  # (cell, kind) → the latest step's id
 
     def take(self, item: Command | Left) -> None:
         """Put one command or one omission into the plan."""
@@ -82,7 +77,7 @@ class Assembly:
         if combination not in self.cells:
             identity, taken = cell_id(combination), {cell.id for cell in self.cells.values()}
             device = "gpu" if self.target.as_upstream else self.target.device
-            self.cells[combination] = make_cell(
+            self.cells[combination] = draft_cell(
                 combination, _unique(identity, taken), device, self.target.machine, words.argv
             )
         return self.cells[combination]
@@ -126,7 +121,7 @@ class Assembly:
             argv=argv,
             env=env,
             cwd=command.cwd,
-            log=command.log or f"{command.values['log_path']}/{_file_name(identity)}.log",
+            log=command.log or f"{command.values['log_path']}/{file_name(identity)}.log",
             needs=self._needs(command, cell),
             produces=_produces(command),
             status_line=self._status(command, words),
@@ -203,11 +198,7 @@ def _suffix(command: Command) -> str:
     if command.kind != "infer":
         return command.kind if command.static else f"{command.kind}-onnx"
     parts = [_SHORT.get(name, name + "_{}").format(value) for name, value in command.settings.items()]
-    return _file_name("-".join(["infer", command.device, *parts]))
-
-
-def _file_name(text: str) -> str:
-    return _UNSAFE.sub("_", text)
+    return file_name("-".join(["infer", command.device, *parts]))
 
 
 def _what(command: Command) -> str:

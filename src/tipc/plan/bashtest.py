@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from tipc.config.parse import split
 
 _UNARY = frozenset(f"-{letter}" for letter in "abcdefghknoprstuvwxzGLNOS")
@@ -51,4 +49,8 @@ def bare_both(value: str, other: str) -> bool:
 
 def pattern(value: str, text: str) -> bool:
     """``[[ ${value} = ${text} ]]``: the right side is a pattern."""
-    return value == text or fnmatchcase(value, text)
+    if value == text or not any(char in text for char in "*?["):
+        return value == text
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(value, text)

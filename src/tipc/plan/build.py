@@ -1,11 +1,9 @@
 """Config × mode × machine to Plan."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
+from typing import NamedTuple
 
-from tipc.config.detect import detect, find_repo, script_text
+from tipc.config.detect import detect, repository_of, script_text
 from tipc.config.dialect import parse
 from tipc.config.dialects import NAMES, load
 from tipc.config.rules import Dialect
@@ -13,10 +11,10 @@ from tipc.config.text import Source, read_source
 from tipc.errors import UsageError
 from tipc.plan.assemble import Assembly, Target
 from tipc.plan.devices import target_device
+from tipc.plan.draft import AppliedFix, Plan, completed
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
 from tipc.plan.machine import Machine, this_machine
-from tipc.plan.model import AppliedFix, Plan
 from tipc.plan.modes import known_modes
 from tipc.plan.scope import Scope
 
@@ -24,10 +22,10 @@ LISTS = ("gpu_list", "trainer_list", "autocast")
 
 
 def build_plan(
-    path: str | Path,
+    path: str | os.PathLike[str],
     mode: str,
     *,
-    repo: str | Path | None = None,
+    repo: str | os.PathLike[str] | None = None,
     dialect: str | None = None,
     as_upstream: bool = False,
     python: str | None = None,
@@ -37,35 +35,54 @@ def build_plan(
     trace: bool = False,
 ) -> Plan:
     """What a config runs in a mode. Raises UsageError, with the place in the file, instead of half a plan."""
-    root = (Path(repo) if repo else find_repo(Path(path))).resolve()
-    source = read_source(path)
-    known = load(dialect) if dialect else None
-    if known is None and not trace:
-        known = detect(source, root)
-        trace = known is None and bool(script_text(root))
-    if trace:
+    draft = draft_plan(
+        os.fspath(path),
+        mode,
+        os.fspath(repo) if repo else None,
+        dialect,
+        Wishes(as_upstream, python, device, machine, allow_shell, trace),
+    )
+    return draft if draft.traced else completed(draft)
+
+
+class Wishes(NamedTuple):
+    """What was asked of a plan, besides its config and mode."""
+
+    as_upstream: bool = False
+    python: str | None = None
+    device: str | None = None
+    machine: Machine | None = None
+    allow_shell: bool = False
+    trace: bool = False
+
+
+def draft_plan(name: str, mode: str, repo: str | None, dialect: str | None, wishes: Wishes) -> Plan:
+    """The plan as it is printed: a draft, or a real one where a script was traced."""
+    root = os.path.realpath(repo or repository_of(name))
+    source = read_source(name)
+    known = load(dialect) if dialect else None if wishes.trace else detect(source, root)
+    if wishes.trace or (known is None and script_text(root)):
         from tipc.plan.trace.api import trace_plan
 
-        return trace_plan(
-            path,
-            mode,
-            root,
-            as_upstream=as_upstream,
-            python=python,
-            device=device,
-            machine=machine,
-            allow_shell=allow_shell,
-        )
+        options = wishes._asdict()
+        del options["trace"]
+        return trace_plan(name, mode, root, **options)
     if known is None:
         raise UsageError(
             "no dialect fits this file, and its repository has no script to trace",
-            path=str(path),
+            path=name,
             line=1,
             remedy=f"--dialect {'|'.join(NAMES)}, or --repo with the repository's root",
         )
-    here = machine or this_machine()
+    here = wishes.machine or this_machine()
     target = Target(
-        target_device(device, here), here, str(root), as_upstream, python, allow_shell, device is not None
+        target_device(wishes.device, here),
+        here,
+        root,
+        wishes.as_upstream,
+        wishes.python,
+        wishes.allow_shell,
+        elsewhere=wishes.device is not None,
     )
     return _native(source, known, mode, target)
 

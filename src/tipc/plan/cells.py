@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from tipc.plan.devices import processes
+from tipc.plan.draft import Cell, fields_of
 from tipc.plan.machine import Machine
-from tipc.plan.model import Cell
 from tipc.plan.walk import Combination
 
-_UNSAFE = re.compile(r"[^\w.,+-]+")
-_LEVEL = re.compile(r"(?:^|[.\-_])(?:amp_level|AMP\.level)\Z")
-_SWITCH = re.compile(r"(?:^|[.\-_])(?:amp|use_amp)\Z")
-_PRECISION = re.compile(r"(?:^|[.\-_])precision\Z")
+SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,+~-")
 LOW_PRECISION = ("fp16", "bf16", "float16", "bfloat16")
 LEVELS = ("O1", "O2", "O3")
+
+
+def file_name(text: str) -> str:
+    """The text with everything replaced that would not do in a file's name."""
+    if SAFE.issuperset(text):
+        return text
+    return "".join(char if char.isalnum() or char in SAFE else "_" for char in text)
 
 
 def cell_id(combination: Combination) -> str:
@@ -23,7 +25,7 @@ def cell_id(combination: Combination) -> str:
     if combination.placement.nodes > 1:
         place += f"x{combination.placement.nodes}"
     parts = [combination.trainer, combination.entry if combination.trainer == "whole_infer" else place]
-    return "-".join(_UNSAFE.sub("_", part) for part in (*parts, combination.autocast) if part) or "cell"
+    return "-".join(file_name(part) for part in (*parts, combination.autocast) if part) or "cell"
 
 
 def _options(argv: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -54,16 +56,16 @@ def precision_of(combination: Combination, argv: tuple[str, ...]) -> tuple[str, 
     low = combination.autocast in ("amp", *LOW_PRECISION) or "amp" in combination.trainer.split("_")
     level, switch = "", None
     for name, value in _options(argv):
-        if _LEVEL.search(name):
+        if name.endswith(("amp_level", "AMP.level")):
             level = value if value in LEVELS else ""
-        elif _SWITCH.search(name):
+        elif name.lstrip("-").rpartition(".")[2] in ("amp", "use_amp"):
             switch = value.lower() not in ("false", "none", "0", "null")
-        elif _PRECISION.search(name):
+        elif name.lstrip("-").rpartition(".")[2] == "precision":
             low = low or value in LOW_PRECISION
     return ("amp", level or "O1") if (low or bool(level) if switch is None else switch) else ("fp32", "")
 
 
-def make_cell(
+def draft_cell(
     combination: Combination, identity: str, device: str, machine: Machine, argv: tuple[str, ...]
 ) -> Cell:
     """The cell as it runs on ``device``."""
@@ -92,3 +94,12 @@ def make_cell(
         amp_level=level,
         not_certified="; ".join(reasons),
     )
+
+
+def make_cell(
+    combination: Combination, identity: str, device: str, machine: Machine, argv: tuple[str, ...]
+) -> Cell:
+    """The cell as it runs on ``device``."""
+    from tipc.plan import model
+
+    return model.Cell(**fields_of(draft_cell(combination, identity, device, machine, argv)))  # type: ignore[arg-type]

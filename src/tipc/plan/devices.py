@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from tipc.plan.gpus import SINGLE, Placement
 from tipc.plan.machine import Machine
 
 LAUNCHER = ("-m", "paddle.distributed.launch")
-_LAUNCH_OPTION = re.compile(r"--(gpus|devices|ips)(=|\Z)")
-_DEVICE = re.compile(r"(?:.*[.\-_])?(device|use[_-]gpu)\Z")
-_GPU = re.compile(r"gpu(:\d+)?\Z")
+LAUNCH_OPTIONS = ("--gpus", "--devices", "--ips")
+SWITCHES = ("use_gpu", "use-gpu")
 
 
 def target_device(device: str | None, machine: Machine) -> str:
@@ -20,15 +17,13 @@ def target_device(device: str | None, machine: Machine) -> str:
 
 def _device_word(name: str, value: str, device: str) -> tuple[str, str]:
     """A device option for another device; anything else as it is."""
-    match = _DEVICE.match(name)
-    if match is None:
-        return name, value
-    if _GPU.match(value) and match.group(1) == "device":
+    last = name.lstrip("-").rpartition(".")[2]
+    if last == "device" and (value == "gpu" or value.startswith("gpu:")):
         return name, device
-    if value.lower() == "true" and match.group(1) != "device":
+    if last in SWITCHES and value.lower() == "true":
         if device == "cpu":
             return name, "False" if value == "True" else "false"
-        return name[: match.start(1)] + match.group(1).replace("gpu", device), value
+        return name.removesuffix("gpu") + device, value
     return name, value
 
 
@@ -56,7 +51,7 @@ def launched(argv: tuple[str, ...], device: str, placement: Placement) -> tuple[
     end = start
     while end < len(argv) and argv[end].startswith("-"):
         end += 1
-    kept = [word for word in argv[start:end] if not _LAUNCH_OPTION.match(word)]
+    kept = [word for word in argv[start:end] if word.partition("=")[0] not in LAUNCH_OPTIONS]
     ids = placement.gpu.split(",")
     if device == "cpu":
         kept.insert(0, f"--nproc_per_node={len(ids)}")

@@ -1,12 +1,9 @@
 """Where the default plan differs from the upstream scripts: each difference has a name and a reason."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(NamedTuple):
     """One difference. ``dialects`` names the scripts that get it wrong."""
 
     id: str

@@ -1,8 +1,5 @@
 """What one entry of ``gpu_list`` means: by its length, as the scripts guess it, or by what it says."""
 
-from __future__ import annotations
-
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,7 +8,6 @@ from tipc.config.rules import Rules
 from tipc.plan.bashtest import bare
 
 SINGLE, MULTI, MACHINES = 0, 1, 2  # the index into ``Rules.train``
-_ASSIGNED = re.compile(r"[^\s;&|<>()]*")
 
 
 class Placement(NamedTuple):
@@ -28,9 +24,8 @@ class Placement(NamedTuple):
 
 def _first(text: str) -> str:
     """What ``export X=<first id>`` assigns: the text up to a blank or a shell operator."""
-    ids = split(text, ",")
-    match = _ASSIGNED.match(ids[0] if ids else "")
-    return match.group() if match else ""
+    first = (split(text, ",") or [""])[0]
+    return next((first[:end] for end, char in enumerate(first) if char in " \t;&<>()"), first)
 
 
 def by_length(entry: str, rules: Rules) -> Placement:

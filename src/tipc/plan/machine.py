@@ -1,16 +1,13 @@
 """What the machine has, as far as a plan depends on it. Found without starting anything."""
 
-from __future__ import annotations
-
 import os
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 _DEVICE_FILES = {"gpu": "nvidia", "npu": "davinci", "xpu": "xpu"}
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """Cores and accelerators that a plan may use."""
 
     cores: int = 1

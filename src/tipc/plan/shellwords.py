@@ -6,20 +6,18 @@ done here; what needs a running shell (a pipe, ``;``, ``&``, a redirection, ``$(
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import pairwise
 
-PLAIN = re.compile(r"[\w@%+=:,./\- ]*\Z", re.ASCII)  # nothing here means anything to a shell
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
-NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+WORD = frozenset(LETTERS + "0123456789")
+PLAIN = WORD | frozenset("@%+=:,./- ")  # nothing here means anything to a shell
 SPECIAL = "0123456789@*#?$!-["  # parameters of the running shell, and old arithmetic
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
-_REDIRECTION = re.compile(r"(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*([^ \t\n]*))")
+_REDIRECTION = r"(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*([^ \t\n]*))"
 
 
 Lookup = Callable[[str], str]  # the value of a variable; "" where it is not set
@@ -35,13 +33,36 @@ class ShellNeeded(ValueError):
         self.runs = runs
 
 
-@dataclass
+def is_plain(text: str) -> bool:
+    """Whether every blank ends a word in it, and nothing else means anything."""
+    return PLAIN.issuperset(text)
+
+
+def is_assignment(word: str) -> bool:
+    """Whether a word looks like ``name=…``."""
+    end = _name_at(word, 0)
+    return end > 0 and word[end : end + 1] == "="
+
+
+def _name_at(text: str, start: int) -> int:
+    """Where a variable's name that starts there ends; ``start`` itself where none does."""
+    if text[start : start + 1] not in LETTERS:
+        return start
+    end = start
+    while end < len(text) and text[end] in WORD:
+        end += 1
+    return end
+
+
 class _Word:
     """A word under construction: characters and, for each, whether it was quoted."""
 
-    text: list[str] = field(default_factory=list)
-    quoted: list[bool] = field(default_factory=list)
-    started: bool = False
+    def __init__(
+        self, text: list[str] | None = None, quoted: list[bool] | None = None, started: bool = False
+    ):
+        self.text = text or []
+        self.quoted = quoted or []
+        self.started = started
 
     def add(self, text: str, quoted: bool) -> None:
         self.text.extend(text)
@@ -54,7 +75,7 @@ def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str]
 
     With ``redirected``, a redirection of the output is accepted, and where it goes is added there.
     """
-    if PLAIN.match(text):
+    if is_plain(text):
         return text.split()
     words: list[str] = []
     if redirected is not None and ">" in text:
@@ -70,7 +91,7 @@ def _without_redirections(text: str, lookup: Lookup) -> tuple[str, list[str]]:
     """The text without ``> file`` and ``2>&1``, and the files: the script adds them, so none is quoted."""
     targets: list[str] = []
     kept, position = [], 0
-    for match in _REDIRECTION.finditer(text):
+    for match in re.finditer(_REDIRECTION, text):
         kept.append(text[position : match.start()])
         position = match.end()
         if match.group(1):
@@ -160,20 +181,20 @@ def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
     if after == "{":
         close = text.find("}", position)
         name = text[position + 2 : close]
-        if close < 0 or not NAME.fullmatch(name):
+        if close < 0 or not _name_at(name, 0) == len(name) or not name:
             raise ShellNeeded("${", "an expansion that is more than a variable's name needs a shell")
         return lookup(name), close + 1
     if after in SPECIAL:
         raise ShellNeeded(f"${after}", f"`${after}` is something of the running shell")
-    match = NAME.match(text, position + 1)
-    return (lookup(match.group()), match.end()) if match else ("$", position + 1)
+    end = _name_at(text, position + 1)
+    return (lookup(text[position + 1 : end]), end) if end > position + 1 else ("$", position + 1)
 
 
 def _tilde(word: _Word, lookup: Lookup) -> _Word:
     """``~`` at the start of a word, and after the ``=`` of one that looks like an assignment."""
     joined = "".join(word.text)
-    match = ASSIGNMENT.match(joined)
-    start = match.end() if match and not any(word.quoted[: match.end()]) else 0
+    equals = joined.find("=") + 1
+    start = equals if is_assignment(joined) and not any(word.quoted[:equals]) else 0
     for at in {0, start}:
         plain = joined[at : at + 1] == "~" and not word.quoted[at] and joined[at + 1 : at + 2] in ("", "/")
         if plain:
@@ -219,6 +240,8 @@ def _globbed(word: _Word, cwd: str) -> list[str]:
     special = [char in "*?[" and not quoted for char, quoted in zip(word.text, word.quoted, strict=True)]
     if not any(special):
         return [text]
+    import glob
+
     pattern = "".join(
         char if meaning or char not in "*?[" else f"[{char}]"
         for char, meaning in zip(word.text, special, strict=True)

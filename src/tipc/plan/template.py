@@ -8,17 +8,11 @@
 ``{…!TF001}``  the hole is a fix: it is reported where it fills in anything
 """
 
-from __future__ import annotations
-
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from tipc.config.parse import NOTHING, NULL
-
-_REDIRECTION = re.compile(r"\s*>\s*\{log\}.*\Z")
-_HOLE = re.compile(r"\{(\w*)([+=?]?)(\w*)(?:!(\w+))?\}")
 
 
 class Piece(NamedTuple):
@@ -34,24 +28,27 @@ class Piece(NamedTuple):
 @lru_cache(maxsize=512)
 def compiled(template: str) -> tuple[Piece, ...]:
     """The pieces of a template."""
-    pieces, position = [], 0
-    for match in _HOLE.finditer(template):
-        if match.start() > position:
-            pieces.append(Piece(template[position : match.start()]))
-        first, how, second, fix = match.groups()
-        name = second or first
-        pieces.append(Piece("", (first or name) if how else "", how, name, fix or ""))
-        position = match.end()
-    if position < len(template):
-        pieces.append(Piece(template[position:]))
+    pieces = []
+    for index, part in enumerate(template.split("{")):
+        hole, brace, text = part.partition("}")
+        if not index or not brace:
+            text = part if not index else "{" + part
+        else:
+            hole, _, fix = hole.partition("!")
+            how = next((sign for sign in "+=?" if sign in hole), "")
+            first, _, second = hole.partition(how) if how else ("", "", hole)
+            pieces.append(Piece("", (first or second) if how else "", how, second or first, fix))
+        if text:
+            pieces.append(Piece(text))
     return tuple(pieces)
 
 
 @lru_cache(maxsize=512)
 def divided(template: str) -> tuple[str, str]:
     """A command's template without and with only its redirection into the log."""
-    match = _REDIRECTION.search(template)
-    return (template[: match.start()], template[match.start() :]) if match else (template, "")
+    head, log, tail = template.partition("{log}")
+    main = head.rstrip(" >")
+    return (main, head[len(main) :] + log + tail) if log else (template, "")
 
 
 def render(

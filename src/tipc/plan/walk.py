@@ -3,23 +3,21 @@
 It knows no dialect. What differs between the scripts, their mistakes included, is in ``Rules``.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from itertools import product
 from posixpath import basename
+from typing import NamedTuple
 
 from tipc.config.rules import Inference, Rules
 from tipc.plan.gpus import MACHINES, SINGLE, Placement
 from tipc.plan.scope import Scope
 from tipc.plan.template import divided
 
+NOTHING: Mapping[str, str] = {}
 CPU_WORDS, GPU_WORDS = ("False", "cpu"), ("True", "gpu")
 
 
-@dataclass(frozen=True)
-class Combination:
+class Combination(NamedTuple):
     """One cell as the script meets it."""
 
     trainer: str
@@ -29,8 +27,7 @@ class Combination:
     quant: bool = False
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One command of the script, still as text."""
 
     kind: str
@@ -42,17 +39,16 @@ class Command:
     row: str  # the line that names its script
     visible: str | None = None  # CUDA_VISIBLE_DEVICES
     cwd: str = "."
-    env: dict[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = NOTHING
     device: str = ""  # infer: "cpu" or "gpu"
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = NOTHING
     weights: str = ""
     model_dir: str = ""
     static: bool = True
-    values: dict[str, str] = field(default_factory=dict)  # the variables at that moment
+    values: Mapping[str, str] = NOTHING  # the variables at that moment
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(NamedTuple):
     """A combination that the script leaves out."""
 
     cell: Combination

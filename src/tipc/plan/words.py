@@ -1,21 +1,18 @@
 """From a command's text to its argv; a text that needs a shell is refused with its place in the config."""
 
-from __future__ import annotations
-
 import os
-import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from posixpath import basename, dirname, normpath
+from typing import NamedTuple
 
 from tipc.config.text import Value
 from tipc.errors import UsageError
 from tipc.plan.interpreter import find_program
 from tipc.plan.scope import Scope
-from tipc.plan.shellwords import ASSIGNMENT, PLAIN, Lookup, ShellNeeded, split_words
+from tipc.plan.shellwords import Lookup, ShellNeeded, is_assignment, is_plain, split_words
 from tipc.plan.template import render
-from tipc.plan.walk import Command
+from tipc.plan.walk import NOTHING, Command
 
-INTERPRETER = re.compile(r"([\w./~-]*/)?(python|pypy)[0-9.]*\Z")
 SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
 # The variables of the scripts that a config's text can name, as ours are called.
 SCRIPT_VARIABLES = {
@@ -25,12 +22,11 @@ SCRIPT_VARIABLES = {
 }
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(NamedTuple):
     """A command that can be run."""
 
     argv: tuple[str, ...]
-    env: dict[str, str] = field(default_factory=dict)  # assignments before the program
+    env: Mapping[str, str] = NOTHING  # assignments before the program
     shell: str = ""  # only where a shell has to run it
     fails: bool = False  # the script's pipe ends in something that is no program: it reports a failure
 
@@ -54,7 +50,7 @@ def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> 
     """
     mistakes = scope.rules.mistakes
     if not mistakes:
-        named = [word for word in command.values.get("python", "").split() if not ASSIGNMENT.match(word)]
+        named = [word for word in command.values.get("python", "").split() if not is_assignment(word)]
         _check_interpreter(named[0] if named else "", command, scope)
     text, fails = command.text, False
     targets: list[str] | None = None
@@ -85,7 +81,7 @@ def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> 
 def visible_of(command: Command) -> str | None:
     """CUDA_VISIBLE_DEVICES as ``eval "export CUDA_VISIBLE_DEVICES=…"`` leaves it."""
     visible = command.visible
-    if not visible or PLAIN.match(visible):
+    if not visible or is_plain(visible):
         return visible
     try:
         return split_words(f"X={visible}", _lookup(command, True))[0].removeprefix("X=")
@@ -118,7 +114,7 @@ def _with_protected_pipes(command: Command, scope: Scope) -> str:
 
 def _assigned(words: list[str], fails: bool) -> Words:
     env = {}
-    while words and ASSIGNMENT.match(words[0]):
+    while words and is_assignment(words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
     return Words(tuple(words), env, fails=fails)
@@ -143,12 +139,16 @@ def _check_interpreter(name: str, command: Command, scope: Scope) -> None:
     elif "\r" in name:
         problem = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
         remedy = "tipc lint --fix"
-    elif not INTERPRETER.match(name) and "$" not in name and find_program(name) is None:
+    elif not _looks_like_python(name) and "$" not in name and find_program(name) is None:
         problem = f"`{name}` is no interpreter: is a line missing or added above?"
     if problem and scope.rules.mistakes:
         raise CannotStart(f"{problem} (line {scope.lines['python']})")
     if problem:
         raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
+
+
+def _looks_like_python(name: str) -> bool:
+    return basename(name).rstrip("0123456789.") in ("python", "pypy")
 
 
 def _check_targets(targets: list[list[str]], scope: Scope) -> None:

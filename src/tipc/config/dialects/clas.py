@@ -5,7 +5,7 @@ from __future__ import annotations
 from tipc.config.dialect import Row
 from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TO_STATIC, TRAINER2
 from tipc.config.layouts import FULL, changed
-from tipc.config.rules import Choice, Dialect, Export, Inference, Marks, Rules, SkipRule, Whole
+from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}_nodes_{nodes}"
@@ -100,17 +100,6 @@ DIALECT = Dialect(
         Row(37, "infer_export", keys=("infer_export",), kind="flag"),
         per_mode=False,
     ),
-    marks=Marks(
-        keys=(
-            (4, "-o Global.device:"),
-            (6, "-o Global.epochs:"),
-            (14, "trainer:"),
-            (46, "-o Global.inference_model_dir:"),
-        ),
-        script=("kl_quant_cmd_value", "cd deploy"),
-        repositories=("PaddleClas",),
-        packages=("ppcls",),
-    ),
     rules=RULES,
     promise={
         **PROMISE,
@@ -120,5 +109,5 @@ DIALECT = Dialect(
             *RULES.choices[3:],
         ),
     },
-    files=(("*GeneralRecognition*", *_RECOGNITION), ("*MetaBIN*", *_RECOGNITION)),
+    files=(("GeneralRecognition", *_RECOGNITION), ("MetaBIN", *_RECOGNITION)),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tipc.config.dialect import Row
 from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TRAINER1, TRAINER2
 from tipc.config.layouts import FULL, changed
@@ -12,7 +10,6 @@ from tipc.config.rules import (
     Dialect,
     Export,
     Inference,
-    Marks,
     Rules,
     SkipRule,
     Whole,
@@ -31,8 +28,8 @@ _TRAINERS = (NORM, PACT, FPGM, DISTILL, TRAINER1, TRAINER2)
 RULES = Rules(
     log_path="./test_tipc/output/{model_name}/{mode}",
     trainers=(
-        *(replace(one, compare="quoted", sets={"static_flag": ""}) for one in _TRAINERS),
-        replace(NORM, row="to_static", compare="quoted", sets={"static_flag": "{to_static}"}),
+        *(one._replace(compare="quoted", sets={"static_flag": ""}) for one in _TRAINERS),
+        NORM._replace(row="to_static", compare="quoted", sets={"static_flag": "{to_static}"}),
     ),
     choices=(
         Choice("amp", " "),
@@ -126,12 +123,6 @@ DIALECT = Dialect(
         Row(44, "use_trt", "kl", kind="flag", unused=True),
         value="rest of line",
         after=(("to_static", "to_static_train_benchmark_params"),),
-    ),
-    marks=Marks(
-        keys=((6, "epoch:"), (9, "pretrain_weights:"), (14, "trainer:"), (37, "infer_mode:")),
-        script=("infer_mode_list", "utils_func.sh"),
-        repositories=("PaddleDetection",),
-        packages=("ppdet",),
     ),
     rules=RULES,
     promise=PROMISE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tipc.config.families import NORM, PROMISE
 from tipc.config.layouts import SLIM
-from tipc.config.rules import Choice, Dialect, Export, Inference, Marks, Rules, Whole
+from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _TRAIN = "{run_train} {+save_model} {+epoch} {+pretrain} {+train_batch}"
@@ -51,12 +51,6 @@ DIALECT = Dialect(
     name="models",
     title="the specification's 32 lines (PaddlePaddle/models)",
     layout=SLIM,
-    marks=Marks(
-        keys=((12, "trainer:"), (16, "eval:"), (21, "norm_export:"), (26, "inference:")),
-        script=("trainer_py=", "lines[31]"),
-        script_lacks=("pip install",),
-        repositories=("models",),
-    ),
     rules=RULES,
     promise={
         **PROMISE,

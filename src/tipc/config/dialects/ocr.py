@@ -17,7 +17,7 @@ from tipc.config.families import (
     TRAINER2,
 )
 from tipc.config.layouts import FULL, changed
-from tipc.config.rules import Choice, Dialect, Export, Inference, Marks, Rules, Whole
+from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}"
@@ -81,18 +81,6 @@ DIALECT = Dialect(
     name="ocr",
     title="PaddleOCR",
     layout=changed(FULL, after=(("to_static", "to_static_train_benchmark_params"),)),
-    marks=Marks(
-        keys=(
-            (4, "Global.use_gpu:"),
-            (6, "Global.epoch_num:"),
-            (7, "Global.save_model_dir:"),
-            (14, "trainer:"),
-        ),
-        script=("Global.use_amp=True", "lines[50]", "train.log"),
-        script_lacks=("deploy.yaml",),
-        repositories=("PaddleOCR",),
-        packages=("ppocr",),
-    ),
     rules=RULES,
     promise=PROMISE,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tipc.config.dialect import Row
 from tipc.config.families import (
     DISTILL,
@@ -21,7 +19,7 @@ from tipc.config.families import (
     TRAINER2,
 )
 from tipc.config.layouts import FULL, changed
-from tipc.config.rules import Choice, Dialect, Export, Inference, Marks, Rules, SkipRule, Whole
+from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _TRAIN = "{+save_model} {+epoch} {pretrained} {+autocast} {+train_batch} {+train_param1} {amp}"
@@ -117,12 +115,6 @@ DIALECT = Dialect(
         Row(51, "infer2", "kv"),
         after=(("to_static", "to_static_train_benchmark_params"),),
     ),
-    marks=Marks(
-        keys=((6, "--iters:"), (14, "trainer:"), (28, "--model_path:"), (46, "--config:")),
-        script=("deploy.yaml", "lines[51]"),
-        repositories=("PaddleSeg",),
-        packages=("paddleseg",),
-    ),
     rules=RULES,
     promise={
         **PROMISE,
@@ -141,6 +133,6 @@ DIALECT = Dialect(
                 fix="TF024",
             ),
         ),
-        "infer": {**RULES.infer, "gpu": replace(RULES.infer["gpu"], command=_WITH_RESULTS)},
+        "infer": {**RULES.infer, "gpu": RULES.infer["gpu"]._replace(command=_WITH_RESULTS)},
     },
 )
