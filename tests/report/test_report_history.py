@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,3 +172,18 @@ def test_a_run_that_is_only_a_directory_is_taken_into_the_history(home: Path) ->
     assert main(["compare", str(run.directory), str(newer.directory)]) == 0
     with History(home) as history:
         assert {entry.id for entry in history.entries()} == {"old", "newer"}
+
+
+def test_several_processes_can_add_runs_at_once(home: Path) -> None:
+    entry = entry_of(view_of(*fabricate(home)))
+
+    def put(number: int) -> None:
+        with History(home) as history:
+            history.put(replace(entry, id=f"r{number}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(put, range(24)))
+    with History(home) as history:
+        entries = history.entries(limit=100)
+        assert len(entries) == 24
+        assert all(len(history.filled(one).figures) == len(entry.figures) for one in entries)
