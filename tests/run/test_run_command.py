@@ -156,6 +156,35 @@ def test_a_retried_pass_is_flaky_and_a_failure_when_strict(here: Path, repo: Pat
     assert states(journals(here)[-1])["infer-cpu-bs1"] == "passed"
 
 
+@pytest.mark.parametrize(
+    ("behave", "code", "state", "told"),
+    [
+        ("leave nothing", 1, "failed", "exit 0, but no artefact"),
+        ("leave yesterday's", 1, "failed", "one from before was there; it does not count"),
+        ("die", 1, "failed", "killed by SIGSEGV"),
+        ("print bytes", 0, "passed", ""),
+        ("leave a daemon", 0, "passed", "1 of its processes outlived it and were ended"),
+    ],
+)
+def test_each_fault_has_its_state_and_its_exit_code(
+    here: Path,
+    repo: Path,
+    config: Path,
+    capsys: pytest.CaptureFixture[str],
+    behave: str,
+    code: int,
+    state: str,
+    told: str,
+) -> None:
+    if "yesterday" in behave:
+        assert run(config, "--only", "train") == 0
+    (repo / "behave").write_text(behave)
+    assert run(config) == code
+    assert states(journals(here)[-1])["train"] == state
+    assert told in capsys.readouterr().out
+    assert not any(psutil.pid_exists(int(path.name)) for path in repo.glob("daemons/*"))
+
+
 def test_a_timeout_is_a_failure(here: Path, repo: Path, config: Path) -> None:
     (repo / "behave").write_text("hang")
     assert run(config, "--timeout", "1") == 1
@@ -302,9 +331,14 @@ def test_the_interpreter_of_an_upstream_plan_is_replaced_when_it_runs(here: Path
 
 
 @pytest.mark.ray
+@pytest.mark.xdist_group("ray")
 def test_the_same_chain_passes_on_a_ray_cluster(here: Path, config: Path) -> None:
-    done = tipc_run(here, config, "--executor", "ray", env={"RAY_ADDRESS": "local"})
-    assert done.returncode == 0, done.stdout + done.stderr
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        assert run(config, "--executor", "ray") == 0
+    finally:
+        ray.shutdown()
     (journal,) = journals(here)
     assert states(journal) == dict.fromkeys(STEPS, "passed")
     assert {event.get("executor", "local") for event in events(journal) if event["event"] == "end"} == {"ray"}

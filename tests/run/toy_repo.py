@@ -47,6 +47,8 @@ COMMON = """\
 import os, sys, time
 args = dict(word.lstrip("-").split("=", 1) for word in sys.argv[1:] if "=" in word)
 behave = open("behave").read() if os.path.exists("behave") else ""
+def number(text):
+    return float(text) if text[:1].isdigit() else 0.0
 def leave(*path):
     os.makedirs(os.path.join(*path[:-1]), exist_ok=True)
     with open(os.path.join(*path), "w") as file:
@@ -60,24 +62,36 @@ if "--test-only" in sys.argv:
     sys.exit(not os.path.exists(args["pretrained"]))
 if behave == "fail":
     sys.exit(3)
+if behave in ("leave nothing", "leave yesterday's"):
+    sys.exit(0)
+if behave == "die":
+    os.kill(os.getpid(), 11)
+if behave == "print bytes":
+    os.write(1, bytes(range(256)) * 10)
+if behave == "leave a daemon" and os.fork() == 0:
+    os.setsid()
+    leave("daemons", str(os.getpid()))
+    time.sleep(60)
+while behave == "leave a daemon" and not os.path.exists("daemons"):
+    time.sleep(0.01)
 if behave == "flaky":
     os.remove("behave")
     sys.exit(1)
 while behave == "hang":
     leave("hangs", str(os.getpid()))
     time.sleep(60)
-time.sleep(float(behave or 0))
+time.sleep(number(behave))
 leave(args["output-dir"], "latest.pdparams")
 """,
     "export.py": COMMON
     + """\
-time.sleep(float(behave or 0))
+time.sleep(number(behave))
 leave(args["save-inference-dir"], "inference.pdmodel")
 leave(args["save-inference-dir"], "inference.pdiparams")
 """,
     "infer.py": COMMON
     + """\
-time.sleep(float(behave or 0))
+time.sleep(number(behave))
 sys.exit(not os.path.exists(args["model-dir"] + "/inference.pdmodel"))
 """,
 }
