@@ -191,7 +191,7 @@ LIES = [
         "import argparse",
         "import argparse",
         "TQ404",
-        "never mentions it",
+        "has nothing that enables it",
         infer_precision="int8",
     ),
     Lie(

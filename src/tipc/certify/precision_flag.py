@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.certify.logs import lines
 from tipc.certify.operators import LOW, operator_counts
 from tipc.certify.scene import StepScene
+from tipc.certify.sources import modules
 
 # What paddle itself prints when auto_cast or a scaler is used where it can have no effect.
 WARNING = re.compile(r"(amp_guard|AmpScaler) can only be enabled on|amp only support NVIDIA GPU")
@@ -18,7 +18,6 @@ EMULATED = re.compile(r"emulat", re.IGNORECASE)
 WORDS = re.compile(r"\b(?:amp|fp16|bf16|float16|bfloat16|precision)\b", re.IGNORECASE)
 OPTION = re.compile(r"^--?([\w-]*(?:amp|precision|fp16|autocast)[\w-]*)$", re.IGNORECASE)
 CALLS = ("auto_cast", "GradScaler", "decorate", "amp_guard", "AmpScaler")
-SOURCE_LIMIT = 60  # files
 
 
 @dataclass(frozen=True)
@@ -81,36 +80,6 @@ def read_source(script: Path, argv: tuple[str, ...]) -> tuple[tuple[str, ...], s
     if options and declared and not any(option in declared for option in options) and not calls:
         return (), f"--{options[0]} is not an option that {script.name} declares"
     return tuple(calls), ""
-
-
-def modules(script: Path) -> Iterator[tuple[Path, ast.Module]]:
-    """The script and, through its imports, the repository's own modules; what cannot be parsed is left
-    out."""
-    roots = [script.parent, *script.parents[1:3]]
-    queue, seen = [script], {script}
-    while queue and len(seen) < SOURCE_LIMIT:
-        path = queue.pop(0)
-        try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (OSError, SyntaxError, ValueError):
-            continue
-        yield path, tree
-        for name in imported(tree):
-            for root in roots:
-                stem = root.joinpath(*name.split("."))
-                for candidate in (stem.with_suffix(".py"), stem / "__init__.py"):
-                    if candidate not in seen and candidate.is_file():
-                        seen.add(candidate)
-                        queue.append(candidate)
-
-
-def imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def called(node: ast.Call) -> str:

@@ -1,8 +1,8 @@
 """What scripts print or write about single images, read without knowing the script.
 
-Three forms are understood: ``image_name: a.jpg, class_id: 8, prob: 0.91`` (the spec's inference example),
-``a.jpg<TAB>JSON`` (PaddleOCR and the stored results of ``test_tipc/results``), and a JSON line with the
-image's path.
+Four forms are understood: ``image_name: a.jpg, class_id: 8, prob: 0.91`` (the spec's inference example),
+``a.jpg<TAB>JSON`` (PaddleOCR and the stored results of ``test_tipc/results``), a JSON line with the image's
+path, and ``a.jpg: classes {0: 79.1%, 1: 20.9%}`` (the shares of a segmentation).
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ NAMED = re.compile(
 LEADING = re.compile(rf"^\s*(?:\[[^\]]*\]\s*)?{IMAGE}\s*[\t:]\s*(?P<rest>.+)$", re.IGNORECASE)
 CLASSES = ("class_id", "class_ids", "class", "label", "label_id", "category")
 SCORES = ("prob", "probability", "score", "scores", "confidence")
+SHARE = re.compile(r"\b(\w+)\"?\s*:\s*(\d+(?:\.\d+)?)\s*%")
+SHARE_TOLERANCE = 0.005  # of the pixels
 ATOL, RTOL = 1e-3, 1e-3  # what the family's compare_results.py has always allowed
 FILES_LIMIT = 200
 
@@ -97,9 +99,15 @@ def parse_json(text: str) -> Any:
         return None
 
 
-def figures(text: str) -> dict[str, float]:
-    """The class and the score of a line; figures of another kind (times, sizes) are no prediction."""
-    return {key.lower(): value for key, value, _ in pairs(text) if key.lower() in (*CLASSES, *SCORES)}
+def figures(text: str) -> dict[str, Any]:
+    """The class and the score of a line, or the classes' shares; figures of another kind (times, sizes) are
+    no prediction."""
+    found: dict[str, Any] = {
+        key.lower(): value for key, value, _ in pairs(text) if key.lower() in (*CLASSES, *SCORES)
+    }
+    if not found and (shares := SHARE.findall(text)):
+        found["shares"] = {name: float(value) / 100 for name, value in shares}
+    return found
 
 
 def compare_predictions(
@@ -121,6 +129,8 @@ def compare_predictions(
 def differs(one: Any, other: Any, atol: float, rtol: float) -> str:
     """Where two values differ, in words; "" where they agree within the tolerances."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
+        if "shares" in one and "shares" in other:
+            return differing_shares(one["shares"], other["shares"])
         for key in one:
             if key in other and (text := differs(one[key], other[key], *bounds(key, atol, rtol))):
                 return f"{key} {text}"
@@ -135,6 +145,15 @@ def differs(one: Any, other: Any, atol: float, rtol: float) -> str:
     if all(numbers):
         return "" if math.isclose(one, other, rel_tol=rtol, abs_tol=atol) else f"{one:g} against {other:g}"
     return "" if one == other else f"{str(one)[:60]!r} against {str(other)[:60]!r}"
+
+
+def differing_shares(one: Mapping[str, float], other: Mapping[str, float]) -> str:
+    """A class that covers another share of the picture; one that is not named covers nothing."""
+    for name in dict.fromkeys([*one, *other]):
+        pair = one.get(name, 0.0), other.get(name, 0.0)
+        if abs(pair[0] - pair[1]) > SHARE_TOLERANCE:
+            return f"class {name} covers {pair[0]:.1%} against {pair[1]:.1%}"
+    return ""
 
 
 def bounds(key: str, atol: float, rtol: float) -> tuple[float, float]:

@@ -1,36 +1,105 @@
-"""The text of the scripts that a step runs: what they can do at all."""
+"""The source of the scripts that a step runs: what they can do at all. It is parsed, and never imported."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from tipc.certify.precision_flag import modules
 from tipc.certify.scene import StepScene
 
-TEXT_LIMIT = 2**20
+FILES_LIMIT = 80
+# Their source says nothing about what a script asks of them.
+FRAMEWORKS = frozenset(
+    ("paddle", "numpy", "cv2", "PIL", "yaml", "auto_log", "tqdm", "scipy", "matplotlib", "visualdl")
+)
 
 
 def mentions(scene: StepScene, words: tuple[str, ...]) -> str:
-    """Where the step's script, or a module of the repository that it imports, has one of the words:
-    "infer.py:31".
+    """Where the step's script, or a module that it imports, has one of the words: "infer.py:31".
 
-    "" if none has; "?" if the script is not python, or imports a library that may well have it.
+    "" if none has; "?" where that cannot be told: no python script, or a library that is not to be found.
     """
     script = next((word for word in scene.step.argv if word.endswith(".py")), "")
     if not script:
         return "?"
-    seen = False
-    for path, _ in modules(scene.path(script, scene.step)):
+    seen = hidden = False
+    same_interpreter = Path(scene.step.argv[0]).parent == Path(sys.executable).parent
+    for path, tree in modules(scene.path(script, scene.step), libraries=same_interpreter):
         seen = True
-        for number, text in enumerate(read(path).splitlines(), 1):
-            code = text.partition("#")[0]
-            if any(word in code for word in words) and "add_argument" not in code and "choices" not in code:
-                return f"{path.name}:{number}"
-    return "" if seen else "?"
+        hidden = hidden or (not same_interpreter and any(map(is_library, imported(tree))))
+        for node in ast.walk(tree):
+            found = isinstance(node, ast.Attribute) and node.attr in words
+            found = found or (
+                isinstance(node, ast.Constant) and node.value in words and not is_choice(tree, node)
+            )
+            if found:
+                return f"{path.name}:{getattr(node, 'lineno', 0)}"
+    return "?" if hidden or not seen else ""
 
 
-def read(path: Path) -> str:
+def is_choice(tree: ast.Module, wanted: ast.Constant) -> bool:
+    """It only stands among the choices, or is the default, of an option."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "add_argument"
+        ):
+            inner = (child for keyword in node.keywords for child in ast.walk(keyword.value))
+            if any(child is wanted for child in inner):
+                return True
+    return False
+
+
+def is_library(name: str) -> bool:
+    top = name.partition(".")[0]
+    return top not in FRAMEWORKS and top not in sys.stdlib_module_names
+
+
+def modules(script: Path, *, libraries: bool = False) -> Iterator[tuple[Path, ast.Module]]:
+    """The script and, through its imports, the repository's own modules (and libraries, if they are asked
+    for).
+
+    What cannot be read or parsed is left out.
+    """
+    roots = [script.parent, *script.parents[1:3]]
+    queue, seen = [script], {script}
+    while queue and len(seen) < FILES_LIMIT:
+        path = queue.pop(0)
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError):
+            continue
+        yield path, tree
+        for name in imported(tree):
+            found = [file for root in roots for file in files_of(root, name)]
+            if not found and libraries and is_library(name):
+                found = [file for root in library_root(name) for file in files_of(root, name)]
+            queue += [file for file in dict.fromkeys(found) if file not in seen]
+            seen.update(found)
+
+
+def files_of(root: Path, name: str) -> list[Path]:
+    stem = root.joinpath(*name.split("."))
+    return [file for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.is_file()]
+
+
+def library_root(name: str) -> list[Path]:
+    """The folder that an installed package lies in; nothing if it is not installed beside tipc."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")[:TEXT_LIMIT]
-    except OSError:
-        return ""
+        spec = importlib.util.find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):
+        return []
+    return [Path(spec.origin).parents[1]] if spec and spec.origin and spec.submodule_search_locations else []
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
