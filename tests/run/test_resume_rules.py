@@ -13,6 +13,7 @@ from tipc.run.inputs import Inputs, changed
 from tipc.run.journal import Journal, read_events
 from tipc.run.record import Run
 from tipc.run.resume import Earlier
+from tipc.run.store import write_plans
 
 COUNT = "open('count', 'a').write('{name} ')\n"
 
@@ -181,9 +182,27 @@ def test_what_was_not_reached_is_run_by_resume(runner: Runner, repo: Path) -> No
     assert ends == ["a", "b"]
 
 
-def test_a_step_that_left_the_plan_is_no_longer_in_the_run(runner: Runner, repo: Path) -> None:
-    from tipc.run.store import write_plans
+def test_a_deselected_step_that_passed_before_counts_only_while_its_artefact_is_there(
+    runner: Runner, repo: Path, plan: Plan, done: Run
+) -> None:
+    (repo / "out/m").unlink()
+    infer = counting("infer", needs=("export",), log="out/i.log")
+    longer = plan_of(repo, *plan.steps, infer, results_log="out/results.log")
+    write_plans(done.directory, [longer])
+    earlier = Earlier(read_events(done.directory), rerun_failed=False)
+    run = runner.go_on(
+        Journal(done.directory),
+        [longer],
+        lambda one: one.id == "infer",
+        reuse=earlier.reuse,
+        earlier=earlier.results,
+    )
+    assert ran(repo) == []
+    assert "no artefact out/m" in run.result(longer, infer).reason
+    assert run.result(longer, plan.steps[1]).state == "passed"
 
+
+def test_a_step_that_left_the_plan_is_no_longer_in_the_run(runner: Runner, repo: Path) -> None:
     run = runner(plan_of(repo, step("a"), step("b", "raise SystemExit(1)")))
     shorter = plan_of(repo, step("a"))
     write_plans(run.directory, [shorter])

@@ -23,7 +23,7 @@ from tipc.run.record import StepResult
 
 SOURCES = (".py", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini")
 NAMED_LIMIT = 16 << 20
-_NOT_SOURCE = ("__pycache__", "node_modules", "build", "dist")
+_NOT_SOURCE = ("__pycache__", "node_modules")
 
 
 class Inputs:

@@ -18,7 +18,6 @@ from typing import TextIO
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.interpreter import resolve
 from tipc.plan.model import Plan, Step
-from tipc.run.archive import unpack
 
 DECLARED = "test_tipc/prepare.py"
 SCRIPT = "test_tipc/prepare.sh"
@@ -38,6 +37,8 @@ def prepare(plan: Plan, stream: TextIO) -> int:
     repo = Path(plan.repo)
     environ = {**os.environ, GUARD: plan.repo}
     if (repo / DECLARED).is_file():
+        from tipc.run.archive import unpack
+
         archives, is_script = read_declaration(repo / DECLARED, plan.mode)
         for archive, target in archives:
             new = unpack(repo / archive, _inside(repo, target))

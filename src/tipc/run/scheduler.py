@@ -147,11 +147,11 @@ class Scheduler:
         """Why the step cannot run; empty if it can."""
         for need in node.needs:
             other = self.nodes[need]
-            result = self.results[other.key]
-            if result.ok:
-                continue
             if other.key in self.wanted:
-                return f"needs {other.step.id}, which is {result.state}"
+                result = self.results[other.key]
+                if not result.ok:
+                    return f"needs {other.step.id}, which is {result.state}"
+                continue
             if self._outdated(other):
                 return f"needs {other.step.id}, which was not selected, and what that needs has run again"
             lack = missing(Path(other.plan.repo), other.step.produces, Aside(Path()))
