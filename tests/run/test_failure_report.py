@@ -19,7 +19,8 @@ from tipc.run.record import FAILED, TIMEOUT, StepResult
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    monkeypatch.chdir(tmp_path)
     return plan_of(tmp_path, step("a", argv=("python3", "train.py", "--data-path=./lite_data"), line=14))
 
 
@@ -113,6 +114,17 @@ def test_a_command_with_odd_words_and_unset_variables_can_be_pasted(tmp_path: Pa
         ["bash", "-c", line], env=environ, capture_output=True, text=True, check=True, cwd="/"
     )
     assert done.stdout == f"{folder} $x 'y' None 1 2\n"
+
+
+def test_what_is_shown_can_be_used_from_where_the_user_is(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "FileNotFoundError: ./lite_data"
+    monkeypatch.chdir("/")
+    told = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0]), [line])
+    assert f"tipc prepare {tmp_path.relative_to('/')}/config.txt lite" in told.remedy
+    monkeypatch.chdir(tmp_path.parent)
+    assert pasteable(plan, plan.steps[0]).startswith(f"cd {tmp_path.name} && ")
 
 
 def test_a_shell_step_is_shown_as_one(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tipc.plan.model import Plan, Step
 from tipc.run.record import TIMEOUT, StepResult
+from tipc.run.shown import shown_config
 
 
 class Diagnosis(NamedTuple):
@@ -24,7 +26,7 @@ Known = Callable[[Plan, Step, re.Match[str]], Diagnosis]
 def _no_file(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     return Diagnosis(
         f"{found['what']} is not there{_line(plan, step, found['what'])}",
-        f"tipc prepare {plan.config} {plan.mode}",
+        f"tipc prepare {shlex.quote(shown_config(plan))} {plan.mode}",
     )
 
 
@@ -89,4 +91,4 @@ def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> 
 def _line(plan: Plan, step: Step, word: str) -> str:
     """Where the config names this word, if the command says so."""
     named = step.line and any(word.lstrip("./") in argument for argument in step.argv)
-    return f" (the command of {plan.config}:{step.line})" if named else ""
+    return f" (the command of {shown_config(plan)}:{step.line})" if named else ""

@@ -10,6 +10,7 @@ from tipc.plan.model import Plan, Step
 from tipc.run.diagnose import diagnose
 from tipc.run.log_tail import tail
 from tipc.run.record import StepResult
+from tipc.run.shown import shown_path
 
 LINES = 12
 
@@ -26,7 +27,7 @@ def failure_lines(plan: Plan, step: Step, result: StepResult) -> list[str]:
     table = {
         "cause": known.cause,
         "try": known.remedy,
-        "log": _short(_published(plan, step, result)),
+        "log": shown_path(_published(plan, step, result)),
         "again": "tipc run --rerun-failed",
     }
     return lines + [f"  {name:<8} {text}" for name, text in table.items() if text]
@@ -40,7 +41,7 @@ def pasteable(plan: Plan, step: Step) -> str:
     command = f"bash -c {shlex.quote(step.shell)}" if step.shell else shlex.join(step.argv)
     directory = os.path.normpath(Path(plan.repo) / step.cwd)
     line = " ".join([*words, command])
-    return line if directory == os.getcwd() else f"cd {shlex.quote(_short(directory))} && {line}"
+    return line if directory == os.getcwd() else f"cd {shlex.quote(shown_path(directory))} && {line}"
 
 
 def _summary(result: StepResult) -> str:
@@ -57,9 +58,3 @@ def _published(plan: Plan, step: Step, result: StepResult) -> str:
         return str(place) if step.log and place.samefile(result.log) else result.log
     except OSError:
         return result.log
-
-
-def _short(path: str) -> str:
-    """A path from here, if it is below here."""
-    here = Path.cwd()
-    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
