@@ -42,9 +42,11 @@ def test_a_time_out_is_told_and_ends_the_step(bench: Bench, local: LocalExecutor
 
 
 def test_a_step_that_ignores_term_is_killed(bench: Bench, local: LocalExecutor) -> None:
-    outcome = bench.run(local, bench.python(f"{IGNORE}\nimport time\ntime.sleep(1000)", timeout=0.5))
-    assert outcome.timed_out
-    assert outcome.signal == signal.SIGKILL
+    text = f"{IGNORE}\nimport time\nopen('ready', 'w').close()\ntime.sleep(1000)"
+    ticket = local.start(bench.python(text))
+    assert bench.eventually((bench.directory / "ready").exists)
+    local.kill(ticket)
+    assert local.wait(None)[0][1].signal == signal.SIGKILL
     assert not bench.alive()
 
 
@@ -72,7 +74,7 @@ def test_a_daemon_that_a_step_leaves_is_ended_and_counted(
 
 
 def test_a_helper_that_ends_soon_after_its_step_is_not_counted(bench: Bench, local: LocalExecutor) -> None:
-    outcome = bench.run(local, bench.task("sh", "-c", "sleep 0.1 & exit 0"))
+    outcome = bench.run(local, bench.task("sh", "-c", "sleep 0.01 & exit 0"))
     assert (outcome.exit_code, outcome.left) == (0, 0)
 
 

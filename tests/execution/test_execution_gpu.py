@@ -115,7 +115,8 @@ def test_the_outcome_of_a_step_has_its_gpu_use(
     ticket = local.start(bench.task("sleep", "1000", gpus=("1",)))
     fake_nvml.used[1] = 2 * GB
     fake_nvml.rates[1] = 80
-    assert local.wait(0.3) == []
+    use = local._running[ticket].gpu
+    assert bench.eventually(lambda: local.wait(0.05) or (use and use.peak))
     local.kill(ticket)
     outcome = local.wait(None)[0][1]
     assert (outcome.peak_gpu, outcome.gpu_util) == (2 * GB, 80.0)

@@ -115,7 +115,10 @@ class RayExecutor:
                 ray.init(address, log_to_driver=False, logging_level="ERROR")
             except (OSError, ValueError, RuntimeError) as error:
                 message = f"no Ray cluster answers at {address}: {str(error).splitlines()[0]}"
-                remedy = "ray start --head, or set RAY_ADDRESS to the address of one"
+                remedy = (
+                    "ray start --head, or set RAY_ADDRESS to the address of one;"
+                    " if it wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as Ray documents"
+                )
                 raise EnvironmentProblem(message, remedy=remedy) from error
         self._remote = ray.remote(max_concurrency=4)(RemoteStep)
         self._running: dict[int, _Running] = {}
