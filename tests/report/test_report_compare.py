@@ -99,6 +99,14 @@ def test_runs_of_other_machines_do_not_tell_how_much_this_one_varies(tmp_path: P
     assert {change.verdict for change in result.changes if change.old.metric == "wall_s"} == {UNJUDGED}
 
 
+def test_runs_of_other_configs_are_no_repeats(tmp_path: Path) -> None:
+    others = [made(tmp_path, number, models=("other",)) for number in range(1, 9)]
+    result = compare(made(tmp_path, 20), made(tmp_path, 21), others)
+    assert result.twins == 0
+    speeds = [change for change in result.changes if change.old.metric == "ips"]
+    assert {change.source for change in speeds} == {"samples"}
+
+
 def test_new_gone_and_broken_cells_are_named(tmp_path: Path) -> None:
     old = made(tmp_path, 1, gpus=("0", "0,1"))
     new = made(tmp_path, 2, gpus=("0", "0,1,2"), states={"gpu0-null/eval": "failed"})

@@ -71,7 +71,21 @@ def test_the_newest_runs_come_last_and_old_ones_are_left_out(home: Path) -> None
         add(home, Recipe(name=f"r{number}", started=1000.0 * number))
     with History(home) as history:
         assert [entry.id for entry in history.entries(limit=2)] == ["r2", "r3"]
-        assert [entry.id for entry in history.entries(before=3000.0)] == ["r1", "r2"]
+        newest = history.find("r3")
+        assert newest is not None
+        assert [entry.id for entry in history.before(newest)] == ["r1", "r2"]
+        assert [entry.id for entry in history.before(newest, limit=1)] == ["r2"]
+
+
+def test_runs_of_other_configs_and_other_machines_do_not_count_as_earlier(home: Path) -> None:
+    add(home, Recipe(name="other", models=("other",), started=1000.0))
+    add(home, Recipe(name="far", machine=GPU_MACHINE, started=2000.0))
+    add(home, Recipe(name="near", started=3000.0))
+    add(home, Recipe(name="now", started=4000.0))
+    with History(home) as history:
+        now = history.find("now")
+        assert now is not None
+        assert [entry.id for entry in history.before(now)] == ["near"]
 
 
 def test_unlike_machines_have_unlike_fingerprints_and_versions_do_not_matter() -> None:

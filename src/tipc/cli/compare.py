@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from tipc.errors import FAILED, PASSED, UsageError
-
-if TYPE_CHECKING:
-    from tipc.report.history import Entry, History
 
 
 def main(argv: list[str]) -> int:
@@ -41,21 +37,16 @@ def main(argv: list[str]) -> int:
 
     with History(home()) as history:
         new = find_entry(history, args.runs[-1] if args.runs else None)
-        old = find_entry(history, args.runs[0]) if len(args.runs) == 2 else _before(history, new)
-        earlier = history.entries(machine=new.machine, before=new.started, limit=20)
-        result = compare(old, new, [history.filled(entry) for entry in earlier], worth=args.threshold)
+        earlier = history.before(new)
+        if len(args.runs) == 2:
+            old = find_entry(history, args.runs[0])
+        elif earlier:
+            old = earlier[-1]
+        else:
+            raise UsageError(f"there is no run before {new.id} to compare it with", remedy="tipc history")
+        result = compare(old, new, earlier, worth=args.threshold)
     write_lines(sys.stdout, differences(result, everything=args.all))
     return FAILED if result.regression else PASSED
-
-
-def _before(history: History, new: Entry) -> Entry:
-    """The last run before on the same machine that ran one of the same plans."""
-    plans = {plan for plan, _ in new.cells}
-    for entry in reversed(history.entries(machine=new.machine, before=new.started, limit=200)):
-        full = history.filled(entry)
-        if plans & {plan for plan, _ in full.cells}:
-            return full
-    raise UsageError(f"there is no run before {new.id} to compare it with", remedy="tipc history")
 
 
 def percentage(text: str) -> float:

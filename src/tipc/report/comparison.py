@@ -72,25 +72,26 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
     like = old.machine == new.machine
     known = [entry for entry in repeats if entry.machine == new.machine and entry.id != new.id]
     twins = [entry for entry in known if entry.build == old.build] if like else []
-    base = middle_of(twins) if len(twins) >= TWINS else old
-    keys = [key for key in base.figures if key in new.figures]
-    keys = [key for key in keys if like or base.figures[key].kind not in OF_THE_MACHINE]
-    pairs = {key: (base.figures[key], new.figures[key]) for key in keys}
+    base = middle_of(old, twins)
+    keys = [key for key in base if key in new.figures]
+    keys = [key for key in keys if like or base[key].kind not in OF_THE_MACHINE]
+    pairs = {key: (base[key], new.figures[key]) for key in keys}
     values = {key: _values(key, pairs[key][0], known) for key in keys}
     whole = _all_steps(pairs, known)
+    repeated = min((sum(key in one.figures for one in twins) for key in keys), default=0)
     spreads: dict[Key, Spread] = {}
     for key, (before, after) in pairs.items():
         spread = between_runs(values[key]) or inside_runs(before, after)
         if spread is not None:
             spreads[key] = _against_middle(spread, sum(key in one.figures for one in twins))
-    spreads = pooled(spreads, base.figures)
+    spreads = pooled(spreads, base)
     chance = CHANCE / 2 / max(len(spreads), 1)
     changes = [
         _change(before, after, spreads.get(key), chance, worth) for key, (before, after) in pairs.items()
     ]
     for before, after, points in whole:
         spread = between_runs(points)
-        spread = _against_middle(spread, len(twins)) if spread else None
+        spread = _against_middle(spread, repeated) if spread else None
         changes.append(_change(before, after, spread, CHANCE / 2 / len(whole), worth))
     broken = [
         (*cell, state, new.cells[cell])
@@ -105,21 +106,19 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
         tuple(sorted(set(new.cells) - set(old.cells))),
         tuple(sorted(set(old.cells) - set(new.cells))),
         like,
-        len(twins) if base is not old else 0,
+        repeated if repeated >= TWINS else 0,
     )
 
 
-def middle_of(entries: Sequence[Entry]) -> Entry:
-    """A run that never was: the median of each figure over these runs."""
-    figures: dict[Key, list[Figure]] = {}
-    for entry in entries:
-        for key, figure in entry.figures.items():
-            figures.setdefault(key, []).append(figure)
-    middle = {
-        key: replace(found[-1], value=median(one.value for one in found), samples=(), spread=0.0, count=1)
-        for key, found in figures.items()
-    }
-    return replace(entries[-1], figures=middle)
+def middle_of(old: Entry, twins: Sequence[Entry]) -> dict[Key, Figure]:
+    """The figures of a run, each as the median over its repeats where there are enough of them."""
+    middle = {}
+    for key, figure in old.figures.items():
+        values = [entry.figures[key].value for entry in twins if key in entry.figures]
+        if len(values) >= TWINS:
+            figure = replace(figure, value=median(values), samples=(), spread=0.0, count=1)
+        middle[key] = figure
+    return middle
 
 
 def _against_middle(spread: Spread, count: int) -> Spread:

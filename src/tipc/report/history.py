@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,7 @@ CREATE TABLE figures (
 );
 CREATE INDEX figures_of ON figures (plan, step, metric);
 CREATE INDEX runs_by_time ON runs (started);
+CREATE INDEX cells_of ON cells (plan);
 """
 
 
@@ -177,19 +178,24 @@ class History:
                 ],
             )
 
-    def entries(self, *, machine: str = "", before: float | None = None, limit: int = 20) -> list[Entry]:
+    def entries(self, *, machine: str = "", limit: int = 20) -> list[Entry]:
         """The newest runs, oldest first, without their figures."""
-        query = "SELECT * FROM runs WHERE (? = '' OR machine = ?) AND (? IS NULL OR started < ?) "
-        with (
-            self._told(),
-            closing(
-                self.db.execute(
-                    query + "ORDER BY started DESC, id DESC LIMIT ?",
-                    (machine, machine, before, before, limit),
-                )
-            ) as rows,
-        ):
-            return [_entry(row) for row in rows][::-1]
+        query = "SELECT * FROM runs WHERE ? IN ('', machine) ORDER BY started DESC, id DESC LIMIT ?"
+        with self._told():
+            rows = self.db.execute(query, (machine, limit)).fetchall()
+        return [_entry(row) for row in rows][::-1]
+
+    def before(self, entry: Entry, limit: int = 20) -> list[Entry]:
+        """The runs before this one on the same machine that share a config with it, oldest first, filled."""
+        query = (
+            "SELECT * FROM runs WHERE machine = ? AND started < ? AND id != ? AND id IN ("
+            "SELECT run FROM cells WHERE plan IN (SELECT plan FROM cells WHERE run = ?)) "
+            "ORDER BY started DESC, id DESC LIMIT ?"
+        )
+        with self._told():
+            values = (entry.machine, entry.started, entry.id, entry.id, limit)
+            rows = self.db.execute(query, values).fetchall()
+        return [self.filled(_entry(row)) for row in rows][::-1]
 
     def find(self, ref: str) -> Entry | None:
         """A run by its id or by a prefix that only one has; None if there is none."""
