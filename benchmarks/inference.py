@@ -61,6 +61,7 @@ def onnx(prefix: Path, target: Path, threads: int) -> Run:
         )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    options.log_severity_level = 3  # errors
     session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name
     return lambda batch: session.run(None, {name: batch})

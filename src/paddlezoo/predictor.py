@@ -127,6 +127,7 @@ def _config(prefix: Path, engine: str, precision: str, threads: int, device: str
     config.disable_gpu()
     config.set_cpu_math_library_num_threads(threads)
     if engine == "openvino":
+        config.set_optim_cache_dir(str(prefix.parent / "openvino_cache"))  # else in the current directory
         config.enable_openvino_engine()  # the model says the precision: a quantised one runs in int8
     elif engine == "onednn":
         config.enable_mkldnn()
