@@ -71,16 +71,16 @@ LIES = [
     Lie(
         "costs are in milliseconds",
         TRAIN,
-        "avg_batch_cost: 0.25000 sec",
-        "avg_batch_cost: 250.0 ms",
+        "avg_batch_cost: 0.10000 sec",
+        "avg_batch_cost: 100.0 ms",
         "TL102",
         "`ms`",
     ),
     Lie(
         "costs have no unit",
         TRAIN,
-        "avg_batch_cost: 0.25000 sec",
-        "avg_batch_cost: 0.25000",
+        "avg_batch_cost: 0.10000 sec",
+        "avg_batch_cost: 0.10000",
         "TL102",
         "no unit",
     ),
@@ -88,10 +88,10 @@ LIES = [
     Lie(
         "speed is eight times what it was",
         TRAIN,
-        "avg_ips: 16.0",
-        "avg_ips: 128.0",
+        "avg_ips: 40.0",
+        "avg_ips: 320.0",
         "TL104",
-        "are 16 per second",
+        "are 40 per second",
     ),
     Lie(
         "batch cost leaves out the wait for data",
@@ -151,11 +151,13 @@ LIES = [
         "TB601",
         "perf info",
     ),
-    Lie("whole time does not fit its stages", INFER, "runs * 0.075", "runs * 0.030", "TB602", "the total is"),
+    Lie(
+        "whole time does not fit its stages", INFER, "runs * 0.0375", "runs * 0.015", "TB602", "the total is"
+    ),
     Lie(
         "inference takes no time",
         INFER,
-        "inference_time(ms): 50.0",
+        "inference_time(ms): 25.0",
         "inference_time(ms): 0.0",
         "TB602",
         "0 ms",
@@ -211,5 +213,23 @@ LIES = [
         "TA202",
         "neither auto_cast nor a loss scaler",
         precision="amp",
+    ),
+    Lie(
+        "log of a training that never was",
+        TRAIN,
+        "avg_batch_cost: 0.10000 sec, avg_samples: 4.0, ",
+        "avg_batch_cost: 4.00000 sec, avg_samples: 160.0, ",
+        "TL104",
+        "the log tells of 24.0 s of training, but the step took",
+    ),
+    Lie(
+        "benchmark of another run",
+        INFER,
+        "print(report)",
+        "print(report.replace(f'spent(s): {runs * 0.0375:.4f}', 'spent(s): 60.0').replace(f'data_num: "
+        "{runs}', "
+        "'data_num: 1600'))",
+        "TB602",
+        "the benchmark tells of 60 s",
     ),
 ]

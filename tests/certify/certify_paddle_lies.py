@@ -189,6 +189,15 @@ LIES = [
         rerun=INFERRED,
         infer_precision="int8",
     ),
+    PaddleLie(
+        "inference script that prints what it always prints",
+        INFER,
+        "class_id: {row.argmax()}",
+        "class_id: 2",
+        "TP307",
+        "it printed class 2 for 0_0.png, the exported model predicts",
+        rerun=INFERRED,
+    ),
 ]
 MORE_EDITS = {
     "quantised weights that were never rounded": [

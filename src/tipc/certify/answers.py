@@ -103,6 +103,9 @@ class ParityAnswer(Answer):
     preprocess_shapes: list[list[int]] = Field(default_factory=list)  # training's, deployment's
     preprocess_max_abs: float | None = None
     preprocess_note: str = ""
+    decisions: dict[str, int] = Field(
+        default_factory=dict
+    )  # image that infer.py printed → class of the model
     metrics: dict[str, Metric] = Field(default_factory=dict)  # "reference", "native", "onednn", "int8"
 
 

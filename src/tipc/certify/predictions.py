@@ -31,6 +31,7 @@ SHARE = re.compile(r"\b(\w+)\"?\s*:\s*(\d+(?:\.\d+)?)\s*%")
 SHARE_TOLERANCE = 0.005  # of the pixels
 ATOL, RTOL = 1e-3, 1e-3  # what the family's compare_results.py has always allowed
 FILES_LIMIT = 200
+PRINTED_LIMIT = 4
 
 Predictions = dict[str, Any]  # the image's name → numbers, strings and lists of them
 
@@ -55,6 +56,24 @@ def predictions(scene: PlanScene, step: Step) -> Predictions:
         for path in sorted(scene.path(folder, step).glob("*"))[:FILES_LIMIT]:
             if path.suffix in (".txt", ".json", ".jsonl") and path.stat().st_mtime >= started - 2:
                 found.update(read_predictions(path))
+    return found
+
+
+def printed_classes(scene: PlanScene, cell: str) -> dict[str, int]:
+    """The class that a cell's inference steps printed for an image that is there: path → class; int8 left
+    out."""
+    found: dict[str, int] = {}
+    for step in scene.steps("infer", cell):
+        if "int8" in step.settings.get("precision", ""):
+            continue
+        for _, text in lines(scene.log(step)):
+            for image, value in parse_line(text):
+                number = value.get("class_id") if isinstance(value, dict) else None
+                path = scene.path(image, step)
+                if isinstance(number, (int, float)) and math.isfinite(number) and path.is_file():
+                    found[str(path)] = int(number)
+                    if len(found) >= PRINTED_LIMIT:
+                        return found
     return found
 
 

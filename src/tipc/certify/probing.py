@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tipc.certify.answers import KINDS, Answer, read_answer
+from tipc.certify.predictions import printed_classes
 from tipc.certify.scene import PlanScene
 from tipc.plan.interpreter import resolve
 from tipc.plan.model import Step
@@ -90,6 +91,7 @@ def parity_body(scene: PlanScene, step: Step, model_dir: str, weights: str) -> d
     return {
         "batch_size": min(max(sizes, default=1), 64),
         "int8": precision == "pact" or asked_int8,
+        "printed": list(printed_classes(scene, step.cell)),
         "request": {
             "model": scene.plan.model,
             "weights": weights,

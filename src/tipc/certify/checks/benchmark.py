@@ -21,6 +21,7 @@ FIELDS = {
     "perf": ("cpu_rss(MB)", "gpu_rss(MB)", "gpu_util", "total time spent(s)", "preprocess_time(ms)",
              "inference_time(ms)", "postprocess_time(ms)"),
 }  # fmt: skip
+CLOCK = 1.0  # seconds that another clock may make
 SLACK = 0.15  # of the whole time: what lies between the stages
 
 
@@ -100,7 +101,15 @@ def consistent(scene: StepScene) -> Iterator[Outcome]:
     total = perf["total time spent(s)"]
     # data_num is the number of timed runs or, in some scripts, of images.
     possible = [count * sum(means.values()) / 1000 for count in {runs, math.ceil(runs / max(batch, 1.0))}]
-    if runs <= 0:
+    wall = scene.outcome.wall
+    if total > wall * 1.1 + CLOCK:
+        yield failed(
+            f"the benchmark tells of {total:g} s, but the step took {wall:.1f} s in all: the figures are "
+            "not of "
+            f"this run {place}",
+            evidence=evidence,
+        )
+    elif runs <= 0:
         yield failed(f"data_num is {runs:g}: nothing was timed {place}", evidence=evidence)
     elif any(abs(total - expected) <= SLACK * max(total, expected) + 2e-3 for expected in possible):
         yield passed(f"{runs:g} runs, {total:g} s", evidence=evidence)

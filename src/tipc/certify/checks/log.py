@@ -15,6 +15,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 
 SERIES_LIMIT = 500
+CLOCK = 1.0  # seconds that rounding and another clock may make
 NEAR = 0.06  # of a metric between 0 and 1: one image of a lite split
 SERIES_KEYS = (
     "line",
@@ -177,9 +178,20 @@ def consistent_speed(scene: StepScene) -> Iterator[Outcome]:
     rows = [row for row in rows if row.get("avg_batch_cost", 0) > 0 and row.get("avg_ips", 0) > 0]
     rows = [row for row in rows if math.isfinite(row["avg_batch_cost"] * row["avg_ips"])]
     given = argument_number(scene.step.argv, ("batch-size", "batch_size", "batchsize", "bs"))
+    seconds, wall = sum(row["avg_batch_cost"] for row in rows), scene.outcome.wall
     evidence: dict[str, Any] = {"log": str(path), "rows": len(rows), "batch_size": given}
+    evidence.update(told=seconds, wall=wall)
     if not rows:
         return  # TL101 and TL103 have said it
+    # Each line is about one batch at least; what it tells of must fit into the time that the step took.
+    if seconds > wall * 1.1 + CLOCK:
+        yield failed(
+            f"the log tells of {seconds:.1f} s of training, but the step took {wall:.1f} s in all: the "
+            "figures "
+            f"are not of this run ({where(scene, path, rows[0]['line'])})",
+            evidence=evidence,
+        )
+        return
     known = [row for row in rows if row.get("avg_samples", given)]
     for row in rows:
         if row.get("avg_reader_cost", 0.0) > row["avg_batch_cost"] * 1.05 + 2e-4:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from tipc.certify.answers import Comparison, ParityAnswer
-from tipc.certify.predictions import compare_predictions, predictions
+from tipc.certify.predictions import compare_predictions, predictions, printed_classes
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.plan.model import Step
@@ -327,3 +327,32 @@ def settings_agree(scene: CellScene) -> Iterator[Outcome]:
 
 def setting(step: Step) -> str:
     return ", ".join(f"{key} {value}" for key, value in step.settings.items()) or step.id
+
+
+@check(
+    "TP307",
+    "The inference script prints what the exported model predicts",
+    scope="cell",
+    reads="the result lines (`class_id`) of the inference steps, and the exported model on the same images",
+    remedy="read the model that --model-dir names, and print the arg-max of its own output",
+)
+def printed_is_predicted(scene: CellScene) -> Iterator[Outcome]:
+    """A script that reads another model, mixes up its images or prints what it always prints passes every
+    other check. The images that it printed a class for go through the exported model once more."""
+    for step in scene.steps("export", scene.cell.id):
+        answer = scene.answer("parity", step)
+        decisions = answer.decisions if isinstance(answer, ParityAnswer) else {}
+        printed = printed_classes(scene, scene.cell.id)
+        common = [image for image in printed if image in decisions]
+        wrong = [image for image in common if printed[image] != decisions[image]]
+        if wrong:
+            image = wrong[0]
+            yield failed(
+                f"it printed class {printed[image]} for {image.rpartition('/')[2]}, the exported model "
+                "predicts "
+                f"{decisions[image]}",
+                printed=printed,
+                predicted=decisions,
+            )
+        elif common:
+            yield passed(f"{len(common)} of {len(common)} classes", printed=printed, predicted=decisions)

@@ -31,7 +31,10 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         return {"missing": f"{absent[0]}() in test_tipc/parity.py"}
     request = question["request"]
     try:
-        return _compare_all(protocol, request, int(question["batch_size"]), bool(question["int8"]))
+        reply = _compare_all(protocol, request, int(question["batch_size"]), bool(question["int8"]))
+        if "table" in reply:
+            reply["decisions"] = _decisions(protocol, request, question.get("printed", []))
+        return reply
     except NotImplementedError as error:
         return {"missing": f"test_tipc/parity.py is a skeleton: {error or 'NotImplementedError'}"}
 
@@ -96,6 +99,22 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
     reply["table"] = table
     reply["metrics"] = _metrics(protocol, request, outputs, paths)
     return reply
+
+
+def _decisions(protocol: Any, request: dict[str, Any], paths: list[str]) -> dict[str, int]:
+    """The class that the exported model gives to images, by what the deployment script feeds it."""
+    if not paths:
+        return {}
+    structure, parameters = probe_model.files(request["model_dir"])
+    batch = np.asarray(protocol.deploy_preprocess(request, paths))
+    try:
+        output = _predictor(structure, parameters, "onednn")(batch)
+    except (RuntimeError, ValueError, OSError) as error:
+        print(f"no decisions: {_short(error)}")  # the table has it, too
+        return {}
+    if output.ndim != 2:
+        return {}  # no classification
+    return {path: int(best) for path, best in zip(paths, output.argmax(axis=1), strict=True)}
 
 
 def _forward(reference: Callable[[Array], Any], batch: Array) -> Array:
