@@ -22,7 +22,7 @@ import numpy as np
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import paddleseg_guest as guest  # noqa: E402
+import _paddleseg_guest as guest  # noqa: E402
 
 BOUND = 1e-5
 PACKAGES = ["paddlepaddle==3.1.1", "numpy<2.4", "opencv-python-headless", "pyyaml", "scipy", "scikit-learn"]
@@ -53,7 +53,7 @@ def compare(name: str, python: str) -> dict[str, object]:
 
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch, "reference.npz")
-        command = [python, str(HERE / "paddleseg_guest.py"), name, str(out)]
+        command = [python, str(HERE / "_paddleseg_guest.py"), name, str(out)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=scratch)
         if done.returncode:
             raise SystemExit(f"paddleseg failed on {name}:\n{done.stderr[-2000:]}")

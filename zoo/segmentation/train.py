@@ -23,6 +23,7 @@ def main() -> None:
     import paddle
 
     from paddlezoo import amp, checkpoint, device, distributed, resume, seeding
+    from paddlezoo.loading import Loader
     from paddlezoo.quant import pact
     from paddlezoo.seg import config, data, losses, network, schedule, transforms
     from paddlezoo.seg.evaluate import evaluate
@@ -55,7 +56,7 @@ def main() -> None:
         log(network.start_from(model, args.model_path))
     if args.pact_quant:
         model = pact.quantise(model)
-        first = data.loader(train_set, data.Iterations(len(train_set), batch_size, 1, 4, args.seed), 0)
+        first = Loader(train_set, data.Iterations(len(train_set), batch_size, 1, 4, args.seed))
         clips = pact.calibrate(model, (images for images, _ in first))
         log(f"PACT: {clips} layers quantised to {pact.BITS} bits, each with a clip that is learnt")
     if world > 1 and place.is_gpu:
@@ -90,7 +91,7 @@ def main() -> None:
 
     # the loop
     interval = Interval(world)
-    batches = data.loader(
+    batches = Loader(
         train_set,
         data.Iterations(len(train_set), batch_size, done + 1, iters, args.seed, rank, world),
         args.num_workers,

@@ -12,11 +12,9 @@ from paddle.nn import functional as F
 from paddlezoo.models.layers import ConvBNReLU, SeparableConvBNReLU, resize_to, size_of
 
 
-def channel_shuffle(x: paddle.Tensor, half: int) -> paddle.Tensor:
-    """Interleave the two halves of the channels, so that the next unit sees both."""
-    height, width = size_of(x)
-    x = paddle.reshape(x, [0, 2, half, height, width])
-    return paddle.reshape(paddle.transpose(x, [0, 2, 1, 3, 4]), [0, 2 * half, height, width])
+def interleave(one: paddle.Tensor, other: paddle.Tensor) -> paddle.Tensor:
+    """Channels of both in turn (a channel shuffle of two groups), so that the next unit sees both."""
+    return paddle.flatten(paddle.stack([one, other], axis=2), 1, 2)
 
 
 class ShuffleUnit(nn.Layer):
@@ -28,7 +26,6 @@ class ShuffleUnit(nn.Layer):
         half = out_channels // 2
         branch = in_channels // 2 if stride == 1 else in_channels
         self.stride = stride
-        self.half = half
         options = {"padding": 1, "bias_attr": False, "stride": stride}
         # With stride 1 the first of these is never called; it is part of published weights.
         self._depthwise_separable_0 = SeparableConvBNReLU(in_channels, half, 3, **options)
@@ -41,7 +38,7 @@ class ShuffleUnit(nn.Layer):
         else:
             passed, branch = self._depthwise_separable_0(x), x
         branch = self._depthwise_separable_1(self._conv(branch))
-        return channel_shuffle(paddle.concat([passed, branch], axis=1), self.half)
+        return interleave(passed, branch)
 
 
 class PPHumanSegLite(nn.Layer):

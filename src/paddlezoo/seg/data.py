@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import cv2
 import numpy as np
 import paddle
 from PIL import Image
@@ -156,11 +154,3 @@ class Iterations(paddle.io.BatchSampler):
                     order = seeding.generator(self.seed, epoch).permutation(self.count)
                 indices.append((epoch, int(order[position % self.count])))
             yield indices
-
-
-def loader(dataset: Pairs, batches: Iterations, workers: int) -> Any:
-    """A DataLoader over the iterations."""
-    cv2.setNumThreads(0)  # its threads do not survive the fork into a worker
-    return paddle.io.DataLoader(
-        dataset, batch_sampler=batches, num_workers=workers, use_shared_memory=False, return_list=True
-    )

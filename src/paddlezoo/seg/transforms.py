@@ -17,6 +17,8 @@ import numpy as np
 
 from paddlezoo.errors import ZooError
 
+cv2.setNumThreads(0)  # its threads do not survive the fork into a worker that reads images
+
 INTERPOLATIONS = {
     "LINEAR": cv2.INTER_LINEAR,
     "NEAREST": cv2.INTER_NEAREST,

@@ -1,6 +1,6 @@
 """PaddleSeg 2.8.0 as a reference, in an environment of its own.
 
-Run by the benchmarks with that environment's interpreter (`python paddleseg_guest.py NAME OUT.npz`); the
+Run by the benchmarks with that environment's interpreter (`python _paddleseg_guest.py NAME OUT.npz`); the
 functions without paddleseg in them are imported by the benchmarks themselves, so that both sides have the
 same weights and inputs.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("FLAGS_enable_pir_api", "0")
@@ -75,6 +76,8 @@ def weight(name: str, shape: list[int]) -> np.ndarray:
     if name.endswith("_variance") or (name.endswith(".weight") and len(shape) == 1):
         low, high = (0.5, 1.5) if name.endswith("_variance") else (0.3, 0.7)  # keeps deep residual sums small
         return random.uniform(low, high, shape).astype("float32")
+    if name.endswith("_mean"):
+        return (0.05 * random.standard_normal(shape)).astype("float32")
     if len(shape) == 1:
         return (0.1 + 0.1 * random.standard_normal(shape)).astype(
             "float32"
@@ -137,7 +140,79 @@ def main(name: str, out: str) -> None:
     np.savez(out, keys=np.array([repr(key) for key in keys]), trainable=trainable, **arrays)
 
 
+def stepper(model: Any, loss: Any, name: str, batch: int, height: int, width: int) -> Any:
+    """A function that makes one training step and gives its CPU seconds."""
+    import time
+
+    import paddle
+
+    entry = REFERENCE[name]
+    random = np.random.RandomState(1)
+    x = paddle.to_tensor(image(height, width, batch))
+    label = paddle.to_tensor(random.randint(0, entry["model"][1]["num_classes"], (batch, height, width)))
+    parameters = [p for p in model.parameters() if not p.stop_gradient]
+    optimizer = paddle.optimizer.Momentum(0.01, 0.9, parameters=parameters, weight_decay=1e-4)
+    model.train()
+
+    def step() -> float:
+        begin = time.process_time()
+        total = sum(w * loss(logits, label) for w, logits in zip(entry["losses"], model(x), strict=True))
+        total.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return time.process_time() - begin
+
+    return step
+
+
+def cross_entropy(logits: Any, label: Any) -> Any:
+    """The arithmetic of PaddleSeg's CrossEntropyLoss; its own code fails on paddle 3.1 (float32 times
+    int64)."""
+    import paddle
+    import paddle.nn.functional as F
+
+    logits = paddle.transpose(logits, [0, 2, 3, 1])
+    losses = F.cross_entropy(logits, label, ignore_index=255, reduction="none").squeeze(-1)
+    mask = (label != 255).astype("float32")
+    return paddle.mean(losses * mask) / (paddle.mean(mask) + 1e-8)
+
+
+def ohem_cross_entropy(logits: Any, label: Any, min_kept: int) -> Any:
+    """The arithmetic of PaddleSeg's OhemCrossEntropyLoss, with the casts that paddle 3.1 asks for."""
+    import paddle
+    import paddle.nn.functional as F
+
+    n, c, h, w = logits.shape
+    flat = label.reshape([-1])
+    valid = (flat != 255).astype("int64")
+    flat = flat * valid
+    prob = paddle.transpose(F.softmax(logits, axis=1), [1, 0, 2, 3]).reshape([c, -1])
+    if min_kept < int(valid.sum()):
+        prob = prob + (1 - valid).astype("float32")
+        prob = paddle.sum(prob * paddle.transpose(F.one_hot(flat, c), [1, 0]), axis=0)
+        index = int(prob.argsort()[min_kept - 1])
+        kept = (prob < max(0.7, float(prob[index]))).astype("int64")
+        flat, valid = flat * kept, valid * kept
+    flat = (flat + (1 - valid) * 255).reshape([n, 1, h, w])
+    mask = valid.reshape([n, 1, h, w]).astype("float32")
+    losses = F.softmax_with_cross_entropy(logits, flat, ignore_index=255, axis=1) * mask
+    return paddle.mean(losses) / (paddle.mean(mask) + 1e-5)
+
+
+def serve_steps(name: str, batch: int, height: int, width: int) -> None:
+    """One step for each line on stdin; its seconds on stdout."""
+    loss: Any = cross_entropy
+    if REFERENCE[name]["model"][0] == "PPLiteSeg":
+        loss = partial(ohem_cross_entropy, min_kept=batch * height * width // 16)
+    step = stepper(build(name), loss, name, batch, height, width)
+    for _ in sys.stdin:
+        print(f"step {step()}", flush=True)
+
+
 SIZES = ((64, 96), (61, 83))
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    if sys.argv[1] == "--steps":
+        serve_steps(sys.argv[2], *map(int, sys.argv[3:6]))
+    else:
+        main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,111 @@
+"""PACT int8 of the segmentation models in the real int8 engine: mIoU on the lite data, and latency against
+fp32.
+
+Each model is trained in fp32, exported, trained on with PACT, exported in int8. Bounds: the int8 engine
+(oneDNN) within 0.5 points of mIoU of the quantisation's simulation and within 1.5 of fp32; int8 at least 1.5
+times as fast as fp32 for PP-LiteSeg and 1.7 times for HRNet, both on oneDNN with one thread, interleaved. The
+OpenVINO engine is reported too. `python benchmarks/seg_int8.py [model …]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import _seg_learning as learning
+
+BOUNDS = {"pp_liteseg_stdc1": 1.5, "pp_liteseg_stdc2": 1.5}
+BOUNDS |= dict.fromkeys(("fcn_hrnetw18_small", "fcn_hrnetw18", "ocrnet_hrnetw18", "ocrnet_hrnetw48"), 1.7)
+# The size of an image when latency is measured: what the model is made for, or as much of it as a CPU likes.
+LATENCY_SIZE = {"people": (192, 192), "street": (256, 512)}
+ROUNDS = 15
+STEPS = [{"type": "Normalize"}]
+DYNAMIC = [-1, 3, -1, -1]
+
+
+def one(name: str) -> dict[str, Any]:
+    """Train, quantise, export; scores and best latencies of a model."""
+    from paddlezoo.predictor import Predictor
+    from paddlezoo.quant import convert, pact
+    from paddlezoo.seg import deploy
+
+    setting = learning.SETTINGS[name]
+    images, masks = learning.lite_images(setting)
+    network = learning.build(name)
+    learning.train(network, setting, images, masks, setting.iters, setting.rate)
+    result: dict[str, Any] = {}
+
+    def score(predict: Any) -> float:
+        return learning.score(predict, images, masks, setting.classes)
+
+    result["fp32"] = score(learning.as_predictor(network))
+    with tempfile.TemporaryDirectory() as scratch:
+        prefixes = {"fp32": deploy.save(network, STEPS, f"{scratch}/fp32", "none", DYNAMIC)}
+        import paddle
+
+        quantised = pact.quantise(network)
+        pact.calibrate(quantised, [paddle.to_tensor(images[:4]), paddle.to_tensor(images[4:8])])
+        learning.train(quantised, setting, images, masks, setting.iters // 4, setting.rate / 10)
+        convert.to_int8(quantised)
+        result["simulation"] = score(learning.as_predictor(quantised))
+        prefixes["int8"] = deploy.save(quantised, STEPS, f"{scratch}/int8", "none", DYNAMIC)
+        engines = {"onednn fp32": Predictor(prefixes["fp32"], "onednn")}
+        engines["onednn int8"] = Predictor(prefixes["int8"], "onednn", "int8")
+        result["int8"] = score(lambda batch: engines["onednn int8"](batch)[0])
+        engines["openvino fp32"] = Predictor(prefixes["fp32"], "openvino")
+        engines["openvino int8"] = Predictor(prefixes["int8"], "openvino", "int8")
+        result["openvino"] = score(lambda batch: engines["openvino int8"](batch)[0])
+        x = np.random.default_rng(0).normal(size=(1, 3, *LATENCY_SIZE[setting.scene])).astype("float32")
+        best = dict.fromkeys(engines, float("inf"))
+        for _ in range(ROUNDS):
+            for engine, predict in engines.items():
+                begin = time.process_time()
+                predict(x)
+                best[engine] = min(best[engine], time.process_time() - begin)
+        sizes = {
+            key: prefix.with_suffix(".pdiparams").stat().st_size / 1e6 for key, prefix in prefixes.items()
+        }
+    return {**result, "ms": {engine: seconds * 1e3 for engine, seconds in best.items()}, "mb": sizes}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", nargs="*", default=list(learning.SETTINGS))
+    parser.add_argument("--one", help="print one model's results as JSON")
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(one(args.one)))
+        return 0
+    broken = False
+    head = ["model", "mIoU fp32", "PACT simulated", "int8 oneDNN", "int8 OpenVINO", "MB fp32", "MB int8"]
+    head += ["ms oneDNN fp32", "int8", "ratio", "ms OpenVINO fp32", "int8", "ratio"]
+    print(f"| {' | '.join(head)} |")
+    print(f"| --- | {' | '.join(['---:'] * (len(head) - 1))} |")
+    for name in args.models:
+        row = json.loads(learning.in_own_process(__file__, name))
+        ms = row["ms"]
+        ratio = ms["onednn fp32"] / ms["onednn int8"]
+        other = ms["openvino fp32"] / ms["openvino int8"]
+        drift, loss = abs(row["int8"] - row["simulation"]), row["fp32"] - row["int8"]
+        broken |= drift > 0.005 or loss > 0.015 or ratio < BOUNDS.get(name, 0.0)
+        cells = [name, *(f"{row[key]:.4f}" for key in ("fp32", "simulation", "int8", "openvino"))]
+        cells += [f"{row['mb'][key]:.2f}" for key in ("fp32", "int8")]
+        cells += [f"{ms['onednn fp32']:.1f}", f"{ms['onednn int8']:.1f}", f"{ratio:.2f}"]
+        cells += [f"{ms['openvino fp32']:.1f}", f"{ms['openvino int8']:.1f}", f"{other:.2f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
+    return int(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
