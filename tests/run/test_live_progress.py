@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,10 @@ import pytest
 import toy_repo
 
 
-def run_on_a_terminal(cwd: Path, *words: str | Path, term: str = "xterm-256color") -> tuple[int, str]:
+def run_on_a_terminal(
+    cwd: Path, *words: str | Path, term: str = "xterm-256color", when: tuple[str, Path] | None = None
+) -> tuple[int, str]:
+    """Run it on a terminal; make the file of ``when`` as soon as its text is seen."""
     ours, theirs = pty.openpty()
     environ = {**os.environ, "TERM": term, "COLUMNS": "150", "LINES": "40"}
     environ.pop("NO_COLOR", None)
@@ -24,6 +28,8 @@ def run_on_a_terminal(cwd: Path, *words: str | Path, term: str = "xterm-256color
     try:
         while block := os.read(ours, 65536):
             seen += block
+            if when and re.search(when[0].encode(), seen):
+                when[1].touch()
     except OSError:  # the other side has closed
         pass
     os.close(ours)
@@ -37,10 +43,10 @@ def config(repo: Path) -> Path:
 
 
 def test_a_terminal_shows_what_runs_and_what_is_left(repo: Path, config: Path) -> None:
-    (repo / "behave").write_text("0.7")
-    code, seen = run_on_a_terminal(repo.parent, config, "--only", "train,export")
+    (repo / "behave").write_text("wait")
+    line = r"● norm_train-cpu/train  cpu  \d\d:\d\d  training"
+    code, seen = run_on_a_terminal(repo.parent, config, "--only", "train,export", when=(line, repo / "go"))
     assert code == 0
-    assert "● norm_train-cpu/train  cpu  00:00  training" in seen
     assert "0 of 2 done, 1 to come" in seen
     assert "\x1b[33m Run successfully with command - toy" in seen
     assert seen.count("\x1b[?25l") == seen.count("\x1b[?25h")  # the cursor is back

@@ -77,6 +77,8 @@ while behave == "leave a daemon" and not os.path.exists("daemons"):
 if behave == "flaky":
     os.remove("behave")
     sys.exit(1)
+while behave == "wait" and not os.path.exists("go"):
+    time.sleep(0.02)
 while behave == "hang":
     leave("hangs", str(os.getpid()))
     time.sleep(60)
