@@ -16,7 +16,6 @@ from tipc.run.record import StepResult
 
 HIGHER, LOWER = "higher", "lower"
 SPEED, LATENCY, MEMORY, LOSS, ACCURACY, TIME = "speed", "latency", "memory", "loss", "accuracy", "time"
-KINDS = (SPEED, LATENCY, MEMORY, LOSS, ACCURACY, TIME)
 # What a machine decides; figures of unlike machines are not compared.
 OF_THE_MACHINE = (SPEED, LATENCY, MEMORY, TIME)
 FALLS = ("loss", "err", "error", "rmse", "mae", "mse", "fid", "perplexity")
@@ -28,7 +27,7 @@ class Metric:
     """One figure of one step."""
 
     name: str  # "ips", "inference_ms", "peak_rss_mb", "loss", "acc1"
-    kind: str  # one of KINDS
+    kind: str  # SPEED, LATENCY, MEMORY, LOSS, ACCURACY or TIME
     value: float
     unit: str = ""
     better: str = LOWER

@@ -26,7 +26,6 @@ class Entry:
     reasons: list[str] = field(default_factory=list)
     batch_sizes: list[str] = field(default_factory=list)
     devices: set[str] = field(default_factory=set)  # on which it really ran
-    seconds: float = 0.0
     checked: bool = True
 
     @property
@@ -103,7 +102,6 @@ def _add(row: Row, cell: CellView, checked: bool) -> None:
         entry = row.train.setdefault((cell.cell.precision, cards(cell)), Entry())
         entry.states += [view.state for view in trained]
         entry.checked &= checked
-        entry.seconds += sum(view.result.wall for view in trained)
         entry.devices |= {view.step.device for view in trained}
         if cell.not_certified:
             entry.states.append(UNCERTIFIED)
@@ -113,7 +111,6 @@ def _add(row: Row, cell: CellView, checked: bool) -> None:
             entry = row.infer.setdefault(_setting(view), Entry())
             entry.states.append(view.state)
             entry.checked &= checked
-            entry.seconds += view.result.wall
             batch = view.step.settings.get("batch_size", "")
             if batch and batch not in entry.batch_sizes:
                 entry.batch_sizes.append(batch)
