@@ -16,6 +16,9 @@ from paddlezoo.quant import convert, pact
 from paddlezoo.seg import config, data, deploy, metrics, network, transforms
 from paddlezoo.seg.output import WithOutput
 
+# As `infer.py --fast_start`, which the configs of the large models give.
+SKIP_PASSES = (deploy.SLOW_PASS,)
+
 
 def samples(request: dict[str, Any]) -> list[str]:
     """The validation images of the config."""

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
     table, outputs = [], {"reference": wanted}
     for engine in engines:
         try:
-            run = _predictor(structure, parameters, engine)
+            run = _predictor(structure, parameters, engine, getattr(protocol, "SKIP_PASSES", ()))
         except (RuntimeError, ValueError, OSError, NotImplementedError) as error:
             table.append({"engine": engine, "batch": configured, "error": _short(error)})
             continue
@@ -123,8 +123,10 @@ def _forward(reference: Callable[[Array], Any], batch: Array) -> Array:
     return np.asarray(output.numpy() if hasattr(output, "numpy") else output)
 
 
-def _predictor(structure: str, parameters: str, engine: str) -> Callable[[Array], Array]:
-    """A paddle.inference predictor on one CPU thread as a function."""
+def _predictor(
+    structure: str, parameters: str, engine: str, skip: Sequence[str] = ()
+) -> Callable[[Array], Array]:
+    """A paddle.inference predictor on one CPU thread as a function; `skip`: optimisations to leave out."""
     from paddle import inference
 
     config = inference.Config(structure, parameters)
@@ -139,6 +141,8 @@ def _predictor(structure: str, parameters: str, engine: str) -> Callable[[Array]
         config.enable_mkldnn()
     if engine == "int8":
         config.enable_mkldnn_int8(INT8_OPERATORS)
+    for name in skip:
+        config.delete_pass(name)
     predictor = inference.create_predictor(config)
     source = predictor.get_input_handle(predictor.get_input_names()[0])
     target = predictor.get_output_handle(predictor.get_output_names()[0])

@@ -15,8 +15,6 @@ from paddlezoo.arguments import Parser, positive_int, str2bool
 from paddlezoo.errors import ZooError, run
 
 WARMUP = 3
-# On HRNet, fusing additions takes oneDNN 20 of the 27 s of loading, and gains 12 % of the time of an image.
-SLOW_PASS = "conv_elementwise_add_onednn_fuse_pass"
 
 
 def main() -> None:
@@ -29,7 +27,7 @@ def main() -> None:
     log = Log()
     deployment = deploy.read(args.config)
     images = data.find_images(args.image_path)
-    skipped = [SLOW_PASS] if args.fast_start else []
+    skipped = [deploy.SLOW_PASS] if args.fast_start else []
     predictor = Predictor(
         deployment.prefix,
         engine_of(args),
