@@ -64,6 +64,7 @@ class Watch:
         self.outcome: dict[str, Any] = {"started": time.time(), "error": ""}
         self.usage = Usage()
         self.signalled = 0  # the last signal that the tree was sent
+        self.hopeless = float("inf")  # when it is said that the tree cannot be ended
         self.grace = float(request["grace"])
         timeout = request["timeout"]
         self.due = None if timeout is None else self.begun + timeout  # when the next harsher thing is done
@@ -102,6 +103,7 @@ class Watch:
                 raise
         os.close(writable)
         os.close(noting)
+        self._see_it_begin(pid, readable)
         with open(readable, "rb") as pipe:
             failure = pipe.read()
         if not failure:
@@ -109,6 +111,21 @@ class Watch:
         os.waitpid(pid, 0)
         self.outcome.update(json.loads(failure))
         return 0
+
+    def _see_it_begin(self, pid: int, started: int) -> None:
+        """Wait until the child runs its program or says why not; one that hangs on the way is killed."""
+        poll = select.poll()
+        poll.register(started, select.POLLIN)
+        poll.register(self.control, select.POLLIN)
+        pause = None if self.due is None else max(0, int((self.due - time.monotonic()) * 1000))
+        ready = [descriptor for descriptor, _event in poll.poll(pause)]
+        if started not in ready:
+            if ready:
+                receive(self.control)
+            self.outcome["interrupted" if ready else "timed_out"] = True
+            self.signalled = signal.SIGKILL
+            self.due = time.monotonic() + KILL_EVERY
+            os.kill(pid, signal.SIGKILL)
 
     def _watch(self) -> None:
         poll = select.poll()
