@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -31,6 +32,7 @@ MAX_GROWTH = 16.0  # megabytes
 MAX_IDLE = 1.0  # per cent of a core
 QUIET = 5.0  # seconds
 MEMORY_DISK = Path("/dev/shm")
+TRUE = (shutil.which("true") or "true",)  # by its path, as plans name interpreters
 
 
 def plan_of(repo: Path, count: int, argv: tuple[str, ...]) -> Plan:
@@ -76,8 +78,8 @@ def overhead(folder: Path, executor: LocalExecutor) -> tuple[float, float, float
     bare, more = [], []
     first = 0
     for number in range(STEPS // ROUND):
-        bare.append(fork_and_exec(("true",), ROUND) / ROUND * 1000)
-        seconds = run(folder, plan_of(folder / f"repo{number}", ROUND, ("true",)), executor)
+        bare.append(fork_and_exec(TRUE, ROUND) / ROUND * 1000)
+        seconds = run(folder, plan_of(folder / f"repo{number}", ROUND, TRUE), executor)
         more.append(seconds / ROUND * 1000 - bare[-1])
         first = first or process.memory_info().rss
     growth = (process.memory_info().rss - first) / 1e6

@@ -89,8 +89,8 @@ def test_a_step_that_hangs_is_ended_with_its_children(runner: Runner, repo: Path
         "if pid == 0: os.setsid(); time.sleep(60)\n"
         "open('pid', 'w').write(str(pid)); time.sleep(60)"
     )
-    run = runner(plan_of(repo, step("train", code)), settings=Settings(cores=1, timeout=1.0))
-    assert (only(run).state, only(run).reason) == ("timeout", "no end within 1 s")
+    run = runner(plan_of(repo, step("train", code)), settings=Settings(cores=1, timeout=3.0))
+    assert (only(run).state, only(run).reason) == ("timeout", "no end within 3 s")
     assert gone(int((repo / "pid").read_text()))
 
 
