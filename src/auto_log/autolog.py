@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from auto_log.device import Sampler, gpu_names, process_ids
 from auto_log.env import ABSENT, conf_info, environment, paddle_info
 from auto_log.times import Times, mean, percentile
+
+if TYPE_CHECKING:
+    import logging
 
 API_VERSION = "1.0"
 
@@ -120,12 +121,13 @@ def milliseconds(seconds: float | None) -> str:
 
 def stdout_logger(save_path: str | os.PathLike[str] | None) -> logging.Logger:
     """A logger of its own, in AutoLog's format, that changes no other logger of the program."""
+    import logging
+
     logger = logging.Logger("root", logging.INFO)
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stdout)]
     if save_path is not None:
-        path = Path(save_path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(path, "w", encoding="utf-8"))
+        os.makedirs(os.path.dirname(save_path) or ".", exist_ok=True)
+        handlers.append(logging.FileHandler(save_path, "w", encoding="utf-8"))
     for handler in handlers:
         handler.setFormatter(
             logging.Formatter("[%(asctime)s] %(name)s %(levelname)s: %(message)s", "%Y/%m/%d %H:%M:%S")

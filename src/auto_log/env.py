@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -99,6 +97,8 @@ def built_with(paddle: ModuleType | None, library: str) -> str:
 
 def os_version() -> str:
     """Name and version of the distribution, as the logs have it: ``Ubuntu 16.04``."""
+    import platform
+
     try:
         release = platform.freedesktop_os_release()
     except OSError:
@@ -106,11 +106,11 @@ def os_version() -> str:
     return " ".join(filter(None, (release.get("NAME"), release.get("VERSION_ID"))))
 
 
-def driver_version() -> str:
+def driver_version(path: str = "/proc/driver/nvidia/version") -> str:
     """NVIDIA's kernel driver, from /proc: no program is started for it."""
     try:
-        text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8", errors="replace")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            words = file.readline().split()
     except OSError:
         return ABSENT
-    words = text.split("\n", 1)[0].split()
     return next((word for word in words if word[0].isdigit() and "." in word), ABSENT)

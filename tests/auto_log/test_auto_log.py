@@ -238,12 +238,14 @@ def test_the_loaded_paddle_tells_its_version_and_commit(monkeypatch: pytest.Monk
     assert paddle_info() == {"paddle_version": "9.9", "paddle_commit": "abc"}
 
 
-def test_the_driver_is_read_from_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_driver_is_read_from_proc(tmp_path: Path) -> None:
     line = (
         "NVRM version: NVIDIA UNIX x86_64 Kernel Module  460.27.04  Fri Dec 11 23:35:05 2020\nGCC version: 9"
     )
-    monkeypatch.setattr(Path, "read_text", lambda *_args, **_kwargs: line)
-    assert driver_version() == "460.27.04"
+    path = tmp_path / "version"
+    path.write_text(line, encoding="utf-8")
+    assert driver_version(str(path)) == "460.27.04"
+    assert driver_version(str(tmp_path / "none")) == "None"
 
 
 def test_without_a_logger_the_report_goes_to_stdout_and_to_the_file(
@@ -263,7 +265,8 @@ def test_without_a_logger_the_report_goes_to_stdout_and_to_the_file(
 
 
 def test_the_import_is_light() -> None:
-    code = "import sys, auto_log; print([m for m in ('psutil', 'numpy', 'paddle') if m in sys.modules])"
+    heavy = ["psutil", "numpy", "paddle", "logging"]
+    code = f"import sys, auto_log; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
