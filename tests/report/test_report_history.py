@@ -159,6 +159,9 @@ def test_a_page_that_cannot_be_written_does_not_change_the_result(home: Path) ->
 def test_the_commands_list_runs_and_show_a_course(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history"]) == 0
     assert "no runs in" in capsys.readouterr().out
+    assert main(["trend", "ips"]) == 2
+    assert "the history is empty" in capsys.readouterr().err
+    assert list(home.iterdir()) == []  # looking leaves nothing behind
     for number in range(6):
         add(home, Recipe(name=f"r{number}", seed=number, noise=0.01, started=1000.0 * number))
     add(home, Recipe(name="g", machine=GPU_MACHINE, started=9000.0))

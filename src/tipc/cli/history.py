@@ -18,13 +18,12 @@ def main(argv: list[str]) -> int:
     )
     args = parser.parse_args(argv)
 
-    from tipc.report.history import History
+    from tipc.report.history import newest
     from tipc.report.terminal import Line, Span, aligned, write_lines
     from tipc.report.text import clean, cut, duration
     from tipc.run.store import home
 
-    with History(home()) as history:
-        entries = history.entries(machine=args.machine, limit=max(1, args.limit))
+    entries = newest(home(), machine=args.machine, limit=args.limit)
     if not entries:
         sys.stdout.write(f"no runs in {home()}\n")
         return PASSED

@@ -23,14 +23,12 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--machine", default="", metavar="FINGERPRINT", help="only on this kind of machine")
     args = parser.parse_args(argv)
 
-    from tipc.report.history import History
+    from tipc.report.history import newest
     from tipc.report.terminal import write_lines
     from tipc.report.trends import trends
     from tipc.run.store import home
 
-    with History(home()) as history:
-        entries = history.entries(machine=args.machine, limit=max(1, args.limit))
-        entries = [history.filled(entry) for entry in entries]
+    entries = newest(home(), machine=args.machine, limit=args.limit, figures=True)
     lines = trends(entries, args.metric, args.words)
     if not lines:
         known = sorted({figure.metric for entry in entries for figure in entry.figures.values()})

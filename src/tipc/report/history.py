@@ -75,6 +75,15 @@ class Entry:
     cells: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (plan, cell) → state
 
 
+def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = False) -> list[Entry]:
+    """The newest runs, oldest first. Looking makes no file where there is none."""
+    if not (home / NAME).is_file():
+        return []
+    with History(home) as history:
+        entries = history.entries(machine=machine, limit=max(1, limit))
+        return [history.filled(entry) for entry in entries] if figures else entries
+
+
 def entry_of(view: RunView) -> Entry:
     """What the history keeps of a run."""
     run = view.run
