@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import paddle
 
 
@@ -16,7 +17,7 @@ def layers(model: Any) -> list[Any]:
 
 
 def recompute(model: Any, batches: Iterable[Any]) -> int:
-    """Set mean and variance to their plain averages over some batches of training images ("precise BN").
+    """Set mean and variance to those of some batches of training images taken together ("precise BN").
 
     Twenty steps at momentum 0.9 keep an eighth of the start values: evaluation is then chance while the
     training loss is near 0. Returns the number of batches; call it on every process, then
@@ -24,17 +25,26 @@ def recompute(model: Any, batches: Iterable[Any]) -> int:
     """
     norms = layers(model)
     momenta = [norm._momentum for norm in norms]
+    sums = [[0.0, 0.0] for _ in norms]  # of the means, and of the squares
     training = model.training
     model.train()
     count = 0
     try:
+        for norm in norms:
+            norm._momentum = 0.0  # after a batch a layer holds the statistics of that batch
         with paddle.no_grad():
-            for count, batch in enumerate(batches, 1):
-                for norm in norms:
-                    norm._momentum = (count - 1) / count
+            for batch in batches:
                 model(batch)
+                count += 1
+                for norm, pair in zip(norms, sums, strict=True):
+                    pair[0] += norm._mean.numpy().astype("float64")
+                    pair[1] += norm._variance.numpy() + norm._mean.numpy().astype("float64") ** 2
     finally:
         for norm, momentum in zip(norms, momenta, strict=True):
             norm._momentum = momentum
         (model.train if training else model.eval)()
+    for norm, (means, squares) in zip(norms, sums, strict=True) if count else ():
+        mean = means / count
+        norm._mean.set_value(np.asarray(mean, "float32"))
+        norm._variance.set_value(np.asarray(np.maximum(squares / count - mean**2, 0.0), "float32"))
     return count
