@@ -149,6 +149,21 @@ bash -c 'python export.py'
     }
 
 
+def test_what_cannot_be_a_program_is_not_found_as_in_any_shell(repository: Make) -> None:
+    script = """
+"$(printf 'python3.7\\r')" train.py || python train.py --after=$?
+python eval.py use_gpu=True | False || python eval.py --after=$?
+python setup.py install
+"""
+    plan = trace(repository(script))
+    assert [" ".join(step.argv) for step in plan.steps] == [
+        "python train.py --after=127",
+        "python eval.py use_gpu=True",
+        "python eval.py --after=127",
+    ]
+    assert [skip.what for skip in plan.skipped] == ["python setup.py install"]
+
+
 def test_a_repository_with_no_script_is_a_usage_error(repository: Make) -> None:
     config = repository(name="test_tipc/prepare.sh")
     with pytest.raises(UsageError, match="no script to trace"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
 from tipc.config.dialects import NAMES
 from tipc.config.lint import render
@@ -32,16 +31,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--fix", action="store_true", help="mend what is mechanical, in place")
     made.add_argument("--notes", action="store_true", help="show cosmetic notes, too")
     made.add_argument("--dialect", choices=NAMES, help="instead of detecting it")
-    made.add_argument(
-        "--repo", type=Path, metavar="DIR", help="the repository's root, instead of detecting it"
-    )
+    made.add_argument("--repo", metavar="DIR", help="the repository's root, instead of detecting it")
     return made
 
 
 def main(argv: list[str]) -> int:
     """Lint, print, and return the exit code."""
     options = parser().parse_args(argv)
-    if options.repo and not options.repo.is_dir():
+    if options.repo and not os.path.isdir(options.repo):
         raise UsageError("--repo: there is no such directory", path=str(options.repo))
     files = config_files(options.paths)
     found: list[Finding] = []
@@ -51,35 +48,36 @@ def main(argv: list[str]) -> int:
         if options.fix:
             from tipc.config.lint.fix import fixed
 
-            after, done, findings = fixed(data, str(path), path, dialect=options.dialect, repo=options.repo)
+            after, done, findings = fixed(data, path, path, dialect=options.dialect, repo=options.repo)
             if after != data:
                 _write(path, after)
             mended += done
             data = after
         else:
-            findings = lint_bytes(data, str(path), path, dialect=options.dialect, repo=options.repo)
+            findings = lint_bytes(data, path, path, dialect=options.dialect, repo=options.repo)
         shown = [finding for finding in findings if options.notes or finding.severity != "note"]
         if options.format == "text":
-            _print(shown, data, str(path))
+            _print(shown, data, path)
         found += findings
     _end(options, found, mended, len(files))
     return FAILED if any(finding.severity != "note" for finding in found) else PASSED
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError as error:
-        raise UsageError(f"the config file cannot be read: {error.strerror}", path=str(path)) from None
+        raise UsageError(f"the config file cannot be read: {error.strerror}", path=path) from None
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: str, data: bytes) -> None:
     from tipc.config.lint.fix import write_atomically
 
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise UsageError(f"the config file cannot be written: {error.strerror}", path=str(path)) from None
+        raise UsageError(f"the config file cannot be written: {error.strerror}", path=path) from None
 
 
 def _print(findings: list[Finding], data: bytes, path: str) -> None:

@@ -7,8 +7,8 @@ shape of a value and the words in a key are weak evidence. Lines below the last 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tipc.config.dialect import Layout, Row
 from tipc.config.text import Line
@@ -18,6 +18,7 @@ CUT = 2.9  # the file ends before the layout does
 MORE = 3.05  # it goes on behind the layout, and not with a new section
 TAIL = 0.02  # for each row that lies beyond the file's end
 WRONG_ANCHOR = 5.0
+ELSEWHERE = 3.2  # the key of another option: no real config has that, so a gap is more likely
 STRANGE = 2.4
 
 # Parts of words by which the key of a free row is known, whatever the family calls it.
@@ -57,8 +58,7 @@ _OFTEN_EMPTY = ("inference_dir", "nodes")
 _FLAGS = ("true", "false", "fasle", "gpu", "cpu", "npu", "xpu", "null", "")
 
 
-@dataclass(frozen=True)
-class Alignment:
+class Alignment(NamedTuple):
     """``lines``: the line of each row, None where it is missing; ``extra``: lines that no row asks for."""
 
     lines: tuple[Line | None, ...]
@@ -122,7 +122,7 @@ def _likeness(row: Row, key: str, value: str) -> float:
     if key != "null":
         known = known_as(key)
         if row.name in _HINTS:
-            cost += 0.0 if row.name in known else 1.8 if known else 0.3
+            cost += 0.0 if row.name in known else ELSEWHERE if known else 0.3
         elif known:
             cost += 0.25
     per_mode = "infer=" in value or "train=" in value

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import lru_cache
+from typing import NamedTuple
 
 from tipc.config.dialect import Config, Row
 from tipc.config.lint.align import Alignment
@@ -14,16 +13,16 @@ from tipc.config.rules import Dialect
 from tipc.config.text import Line, Source, Value
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(NamedTuple):
     """One file under lint. ``source`` has no carriage returns; ``data`` is what is really in the file."""
 
     data: bytes
     source: Source
-    repo: Path | None  # None: the repository's own files are not there to be looked at
+    repo: str | None  # None: the repository's own files are not there to be looked at
     dialect: Dialect | None = None
     alignment: Alignment | None = None
     config: Config | None = None  # its lines are the aligned ones: a missing line shifts nothing here
+    used: tuple[Row, ...] = ()  # the rows whose line is there and that the script uses
 
     def find(
         self, code: str, at: Value | Line | int, message: str, detail: str, fix: str, *edits: Edit
@@ -47,20 +46,20 @@ class Context:
         start = value.column - 1
         return Edit(value.line, line[:start] + text + line[start + len(value.text) :])
 
+    def lost_names(self) -> set[str]:
+        """The names of rows whose line is missing, which is a finding already."""
+        if self.dialect is None or self.alignment is None:
+            return set()
+        pairs = zip(self.dialect.layout.rows, self.alignment.lines, strict=True)
+        return {name for row, line in pairs if line is None for name in row.keys}
+
     def rows(self, reads: str = "") -> Iterator[tuple[Row, Config]]:
         """The rows of which the script uses something (any of ``reads``) and whose line is there."""
         if self.config is None:
             return
-        for row in self._used:
+        for row in self.used:
             if not reads or any(letter in row.reads for letter in reads):
                 yield row, self.config
-
-    @cached_property
-    def _used(self) -> tuple[Row, ...]:
-        rows = self.config.rows.values() if self.config else ()
-        return tuple(
-            row for row in rows if not row.unused and self.config and self.config.line(row.name).line
-        )
 
 
 def is_null(value: Value | str) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
-from tipc.config.detect import by_text, detect, find_repo, script_text
+from tipc.config.detect import by_text, detect, repository_of, script_text
 from tipc.config.dialect import Config
 from tipc.config.dialects import NAMES, load
 from tipc.config.lint import file_rules, plan_rules, value_rules, word_rules
@@ -18,6 +17,7 @@ from tipc.config.rules import Dialect
 from tipc.config.text import NOWHERE, Line, Source, source_of
 from tipc.errors import UsageError
 
+Name = str | os.PathLike[str]
 Rule = Callable[[Context], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
@@ -42,18 +42,19 @@ RULES: tuple[Rule, ...] = (
 
 
 def lint_file(
-    path: Path, *, shown: str = "", dialect: str | None = None, repo: Path | None = None
+    path: Name, *, shown: str = "", dialect: str | None = None, repo: Name | None = None
 ) -> list[Finding]:
     """All findings of a file, in the order of its lines. A file that cannot be read is a UsageError."""
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise UsageError(f"the config file cannot be read: {error.strerror}", path=str(path)) from None
     return lint_bytes(data, shown or str(path), path, dialect=dialect, repo=repo)
 
 
 def lint_bytes(
-    data: bytes, shown: str, path: Path, *, dialect: str | None = None, repo: Path | None = None
+    data: bytes, shown: str, path: Name, *, dialect: str | None = None, repo: Name | None = None
 ) -> list[Finding]:
     """All findings of a text that stands, or would stand, at ``path``. Never fails, whatever the bytes."""
     raw = source_of(data, shown)
@@ -69,14 +70,15 @@ def lint_bytes(
                 "start from `tipc init`",
             )
         ]
-    root = repo or find_repo(path)
+    root = os.fspath(repo) if repo else repository_of(os.fspath(path))
     chosen, alignment = choose(source, root, dialect)
     ctx = Context(data, source, root if repo or has_code(root) else None)
     if chosen and alignment:
         lines = tuple(line or NOWHERE for line in alignment.lines)
         rows = {row.name: row for row in chosen.layout.rows if row.reads}
         config = Config(source, chosen.layout, lines, rows)
-        ctx = replace(ctx, dialect=chosen, alignment=alignment, config=config)
+        used = tuple(row for row in rows.values() if not row.unused and config.line(row.name).line)
+        ctx = ctx._replace(dialect=chosen, alignment=alignment, config=config, used=used)
     found = [finding for rule in RULES for finding in rule(ctx)]
     if chosen is None and not any(line.text.lstrip().startswith("==") for line in source.lines):
         found.append(
@@ -91,7 +93,7 @@ def lint_bytes(
     return sorted(found, key=lambda finding: (finding.line, finding.column, finding.code))
 
 
-def choose(source: Source, repo: Path, name: str | None) -> tuple[Dialect | None, Alignment | None]:
+def choose(source: Source, repo: str, name: str | None) -> tuple[Dialect | None, Alignment | None]:
     """The dialect of a file and the alignment with its layout; (None, None) for other kinds of config."""
     lines = source.seen()
     if name:
@@ -120,9 +122,13 @@ def is_train_config(source: Source) -> bool:
 
 
 @lru_cache(maxsize=64)
-def has_code(repo: Path) -> bool:
+def has_code(repo: str) -> bool:
     """Whether the repository's scripts are there; a bare collection of configs has none to look for."""
     try:
-        return any(repo.glob("*.py")) or any(repo.glob("*/*.py"))
+        entries = list(os.scandir(repo))
+        folders = [entry.path for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        return any(entry.name.endswith(".py") for entry in entries) or any(
+            name.endswith(".py") for folder in folders for name in os.listdir(folder)
+        )
     except OSError:
         return False

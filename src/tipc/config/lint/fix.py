@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tipc.config.lint.engine import lint_bytes
+from tipc.config.lint.engine import Name, lint_bytes
 from tipc.config.lint.model import Edit, Finding
 from tipc.config.text import source_of
 
@@ -13,7 +13,7 @@ MOST_ROUNDS = 20
 
 
 def fixed(
-    data: bytes, shown: str, path: Path, *, dialect: str | None = None, repo: Path | None = None
+    data: bytes, shown: str, path: Name, *, dialect: str | None = None, repo: Name | None = None
 ) -> tuple[bytes, list[Finding], list[Finding]]:
     """The mended bytes, the findings that were mended, and those that remain. Once more changes nothing."""
     mended: list[Finding] = []
@@ -63,9 +63,9 @@ def apply(data: bytes, edits: list[Edit]) -> bytes:
     return "".join(f"{line}\n" for line in result).encode("utf-8", "surrogateescape")
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Name, data: bytes) -> None:
     """Replace a file's content at once, and keep its mode."""
-    target = path.resolve()
+    target = Path(path).resolve()
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         fresh.write_bytes(data)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tipc.config.lint.codes import CODES
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace one whole line (``text``), insert before it (``insert``), or remove it (``text`` None)."""
 
     line: int  # physical, from 1
@@ -16,8 +15,7 @@ class Edit:
     insert: bool = False
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong, in one file."""
 
     path: str

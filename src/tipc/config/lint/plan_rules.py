@@ -107,6 +107,7 @@ def trainers(ctx: Context) -> Iterator[Finding]:
         key, _, value = line.text.partition(":")
         scripts.setdefault(key.strip(), value)
     seen: set[str] = set()
+    lost = any(name.endswith("_train") for name in ctx.lost_names())  # told already, and once is enough
     for item in ctx.config.items("trainer_list"):
         name = item.text.strip()
         if is_null(name):
@@ -119,7 +120,7 @@ def trainers(ctx: Context) -> Iterator[Finding]:
                 "it is trained twice into one directory",
                 "remove one of them",
             )
-        elif name not in scripts:
+        elif name not in scripts and not lost:
             runs = "the norm training under its name" if ctx.dialect.rules.otherwise else "nothing"
             close = closest(name, tuple(key for key in scripts if key.endswith("_train")), 0.8)
             yield ctx.find(
@@ -129,7 +130,7 @@ def trainers(ctx: Context) -> Iterator[Finding]:
                 f"the script runs {runs}",
                 f"write `{close}`" if close else f"add a line `{name}:script`",
             )
-        elif is_null(scripts[name]):
+        elif name in scripts and is_null(scripts[name]):
             yield ctx.find(
                 "TC051",
                 item,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 from tipc.config.dialect import Config
 from tipc.config.lint.context import Context, is_null
@@ -110,29 +110,27 @@ def scripts(ctx: Context) -> Iterator[Finding]:
     for row, config in ctx.rows("vl"):
         if row.kind != "script":
             continue
-        folder = ctx.repo / (ctx.dialect.rules.infer_cwd if row.name == "inference" else ".")
+        folder = ctx.dialect.rules.infer_cwd if row.name == "inference" else "."
         for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
             if not is_null(value):
                 yield from _files(ctx, value, folder)
 
 
-def _files(ctx: Context, value: Value, folder: Path) -> Iterator[Finding]:
+def _files(ctx: Context, value: Value, folder: str) -> Iterator[Finding]:
     split = split_words(value.text)
     script = next((word for word in split if word.endswith((".py", ".sh"))), "")
-    if not split or (script and not _there(folder / script)):
+    if not split or (script and not _there(ctx, folder, script)):
         place = value.part(value.text.index(script), script)
         yield ctx.find(
             "TC070",
             place,
             f"there is no script `{script}`",
             "the command fails; the bash prints `Run failed` and exits with 0",
-            f"the path is relative to {folder.name}/ of the repository"
-            if folder.name != "."
-            else "correct the path",
+            f"the path is relative to {folder}/ of the repository" if folder != "." else "correct the path",
         )
     for before, word in pairwise(split):
         named = word if before in ("-c", "--config", "--cfg") else ""
-        if named.endswith((".yml", ".yaml")) and not _there(folder / named):
+        if named.endswith((".yml", ".yaml")) and not _there(ctx, folder, named):
             yield ctx.find(
                 "TC071",
                 value.part(value.text.index(named), named),
@@ -142,8 +140,8 @@ def _files(ctx: Context, value: Value, folder: Path) -> Iterator[Finding]:
             )
 
 
-def _there(path: Path) -> bool:
+def _there(ctx: Context, folder: str, name: str) -> bool:
     try:
-        return path.exists()
-    except (OSError, ValueError):
+        return os.path.exists(os.path.join(ctx.repo or "", folder, name))
+    except ValueError:  # a NUL byte
         return False

@@ -39,13 +39,17 @@ class Link:
 def setup_of(call: Call) -> str:
     """Why a call is no step of a plan: it prepares the environment or asks something. Empty for a step."""
     command = dissect(call.argv)
-    if command.program.startswith("-m pip") or _INSTALLERS.fullmatch(call.argv[0]):
+    if command.program.startswith("-m pip") or _INSTALLERS.fullmatch(call.argv[0]) or _installs(command):
         return "it changes the environment, which is the user's to prepare"
     if command.inline:
         return "it asks the interpreter something; the stub answered nothing"
     if not is_python(call.argv[0]) and kind_of(command, None) == "prepare":
         return "it is neither python nor a known command of a model's pipeline"
     return ""
+
+
+def _installs(command: Command) -> bool:
+    return command.program.endswith("setup.py") and command.arguments[:1] in (("install",), ("develop",))
 
 
 def link(calls: Sequence[Call], known: Sequence[Purpose], repo: Path) -> list[Link]:

@@ -98,10 +98,18 @@ SH = """#!/usr/bin/bash -p
 exec @BASE@/core/bash "$@"
 """
 
-# Read by every bash that the script starts: names that do not exist are recorded, and each command is written
-# down with its directory, which is how the files that the script looks for are found.
+# Read by every bash that the script starts. Names that do not exist are recorded, if they can be a program's
+# (``python3.7\\r`` and ``False`` come from mistakes in a config). Each command is written down with its
+# directory, which is how the files that the script looks for are found.
 BASH_ENV = r"""
-command_not_found_handle() { TIPC_NAME=$1 @BASE@/stub "${@:2}"; }
+command_not_found_handle() {
+    if [[ $1 =~ ^[A-Za-z_][A-Za-z0-9_.+-]*$ && $1 != @(True|False|None|null) ]]; then
+        TIPC_NAME=$1 @BASE@/stub "${@:2}"
+    else
+        echo "bash: $1: command not found" >&2
+        return 127
+    fi
+}
 BASH_XTRACEFD=217
 PS4='+ $EPOCHREALTIME $PWD'$'\t'
 set -x
