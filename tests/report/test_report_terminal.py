@@ -144,6 +144,7 @@ def test_elsewhere_than_on_a_terminal_there_is_not_one_control_code(tmp_path: Pa
 def test_a_terminal_gets_colours_but_none_from_the_logs(tmp_path: Path) -> None:
     out = Terminal()
     write_summary(view_of(*fabricate(tmp_path, Recipe(models=("\x1b[5mblink",), name="blink"))), out)
+    assert not [line for line in out.getvalue().splitlines() if line.endswith(" ")]
     assert "\x1b[5m" not in out.getvalue()
     assert "PASSED on cpu" in out.getvalue()
 

@@ -77,7 +77,9 @@ def aligned(rows: Sequence[Sequence[Line]], gap: str = "   ", indent: str = "  "
         line = [Span(indent)]
         for column, cell in enumerate(row):
             used = cell_len("".join(span.text for span in cell))
-            line += [*cell, Span(" " * (widths[column] - used) + gap)]
+            # Nothing after the last cell: it would wrap into an empty line on a narrow terminal.
+            last = column == len(row) - 1
+            line += cell if last else [*cell, Span(" " * (widths[column] - used) + gap)]
         lines.append(line)
     return lines
 
