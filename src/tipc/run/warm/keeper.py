@@ -23,7 +23,7 @@ from tipc.run.warm.proctree import adopt_orphans, descendants, signal_tree
 from tipc.run.warm.usage import Usage
 from tipc.run.warm.wire import receive, send
 
-LINGER = 0.5  # seconds that helpers (a resource tracker, a DataLoader worker) have to end after the command
+LINGER = 2.0  # seconds that helpers (a resource tracker, a DataLoader worker) have to end after the command
 ORPHAN_GRACE = 2.0  # between TERM and KILL when nobody waits for the outcome, or the command has ended
 STUBBORN = 10.0  # after KILL: then the outcome says that something could not be ended
 KILL_EVERY = 0.01
