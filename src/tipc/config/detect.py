@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from tipc.config.dialects import MARKS, Marks, load
 from tipc.config.text import Source
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

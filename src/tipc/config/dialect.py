@@ -1,9 +1,11 @@
 """What a dialect is: the layout of its files. What its script does with them is in ``tipc.config.rules``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tipc.config.parse import VALUE_RULES, for_mode, items, key
+from tipc.config.records import NamedTuple
 from tipc.config.text import NOWHERE, Line, Source, Value
 
 

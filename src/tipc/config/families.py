@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tipc.config.rules import SkipRule, Trainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NORM = Trainer("norm_train", "{norm_train}", "{norm_export}")
 PACT = Trainer("pact_train", "{pact_train}", "{pact_export}", quant=True)

@@ -7,10 +7,16 @@ text is in the value.
 ``key:row`` names the key of a line.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from tipc.config.dialect import Layout
+from tipc.config.records import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Condition = tuple[str, str, str]
 

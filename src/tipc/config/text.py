@@ -4,9 +4,11 @@ Nothing is repaired here: any bytes can be read, ``\\r`` stays in the text, and 
 although the scripts never see it.
 """
 
-import os
-from typing import NamedTuple
+from __future__ import annotations
 
+import os
+
+from tipc.config.records import NamedTuple
 from tipc.errors import UsageError
 
 
@@ -20,7 +22,7 @@ class Value(NamedTuple):
     def __str__(self) -> str:
         return self.text
 
-    def part(self, start: int, text: str) -> "Value":
+    def part(self, start: int, text: str) -> Value:
         """A piece of this value that begins ``start`` characters into it."""
         return Value(text, self.line, self.column + start if self.line else 0)
 

@@ -1,8 +1,9 @@
 """From the engine's commands to the Steps, Cells and Skips of a Plan."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
 from tipc.config.parse import NULL
+from tipc.config.records import NamedTuple
 from tipc.plan.cells import cell_id, draft_cell, file_name
 from tipc.plan.devices import for_device, launched, processes
 from tipc.plan.draft import Cell, Skip, Step
@@ -35,22 +36,21 @@ class Assembly:
     def __init__(self, scope: Scope, target: Target) -> None:
         self.scope = scope
         self.target = target
+        if not target.as_upstream and target.device == "cpu":
+            scope.missing["gpu"] = "planned for the CPU" if target.machine.gpus else "no GPU on this machine"
         self.cells: dict[Combination, Cell] = {}
         self.steps: list[Step] = []
         self.skipped: list[Skip] = []
         self.notes: list[str] = []
         self.seen: dict[tuple[object, ...], str] = {}  # command → the step that runs it
         self.ids: set[str] = set()
+        self.program = ""  # what runs for the interpreter of the config
         self.last: dict[tuple[str, str], str] = {}  # (cell, kind) → the latest step's id
 
     def take(self, item: Command | Left) -> None:
         """Put one command or one omission into the plan."""
         if isinstance(item, Left):
             self.skipped.append(Skip(self._cell_name(item.cell), item.kind, item.what, item.reason))
-            return
-        if not self.target.as_upstream and item.device == "gpu" and self.target.device == "cpu":
-            reason = "planned for the CPU" if self.target.machine.gpus else "no GPU on this machine"
-            self.skipped.append(Skip(self._cell_name(item.cell), item.kind, _what(item), reason))
             return
         try:
             words = words_of(
@@ -147,10 +147,10 @@ class Assembly:
         name = self.scope.values.get("python", "").split()[:1]
         if not argv or argv[:1] != tuple(name):
             return argv
-        program, note = resolve(argv[0], self.target.python)
-        if note and note not in self.notes:
-            self.notes.append(note)
-        return (program, *argv[1:])
+        if not self.program:
+            self.program, note = resolve(argv[0], self.target.python)
+            self.notes += [note] if note else []
+        return (self.program, *argv[1:])
 
     def _device(self, command: Command) -> tuple[str, tuple[str, ...]]:
         """Where a step runs, and the device ids that it holds."""
@@ -170,7 +170,8 @@ class Assembly:
         return tuple(needs)
 
     def _status(self, command: Command, words: Words) -> str:
-        values = {**command.values, "command": command.printed, "log": command.log}
+        model = command.values.get("model_name", "")
+        values = {"model_name": model, "command": command.printed, "log": command.log}
         line = render(self.scope.rules.status, {}, values)
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
 

@@ -1,11 +1,13 @@
 """Config × mode × machine to Plan."""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
 
 from tipc.config.detect import detect, repository_of, script_text
 from tipc.config.dialect import parse
 from tipc.config.dialects import NAMES, load
+from tipc.config.records import NamedTuple
 from tipc.config.rules import Dialect
 from tipc.config.text import Source, read_source
 from tipc.errors import UsageError

@@ -41,5 +41,12 @@ def completed(draft: Plan) -> Plan:
     kinds = {"cells": model.Cell, "steps": model.Step, "skipped": model.Skip, "fixes": model.AppliedFix}
     values = fields_of(draft)
     for name, kind in kinds.items():
-        values[name] = tuple(kind(**fields_of(item)) for item in values[name])  # type: ignore
+        values[name] = tuple(_made(kind, item) for item in values[name])  # type: ignore
     return model.Plan(**values)  # type: ignore[arg-type]
+
+
+def _made(kind: type[object], draft: object) -> object:
+    """A record with a draft's fields: as its ``__init__`` makes it, without setting field by field."""
+    record: object = object.__new__(kind)
+    record.__dict__.update(fields_of(draft))
+    return record

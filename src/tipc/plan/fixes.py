@@ -1,6 +1,8 @@
 """Where the default plan differs from the upstream scripts: each difference has a name and a reason."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from tipc.config.records import NamedTuple
 
 
 class Fix(NamedTuple):

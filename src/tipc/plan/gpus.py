@@ -1,9 +1,11 @@
 """What one entry of ``gpu_list`` means: by its length, as the scripts guess it, or by what it says."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import NamedTuple
 
 from tipc.config.parse import split
+from tipc.config.records import NamedTuple
 from tipc.config.rules import Rules
 from tipc.plan.bashtest import bare
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from tipc.config.detect import by_text, repository_of, script_text
 from tipc.config.text import read_source
 from tipc.errors import UsageError
 from tipc.plan.modes import DEFAULT_MODE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -1,8 +1,11 @@
 """What the machine has, as far as a plan depends on it. Found without starting anything."""
 
+from __future__ import annotations
+
 import os
 from functools import cache
-from typing import NamedTuple
+
+from tipc.config.records import NamedTuple
 
 _DEVICE_FILES = {"gpu": "nvidia", "npu": "davinci", "xpu": "xpu"}
 

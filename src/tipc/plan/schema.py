@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tipc.errors import UsageError
 from tipc.plan.draft import Plan, fields_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 1
 RECORDS = ("cells", "steps", "skipped", "fixes")

@@ -24,6 +24,8 @@ class Scope:
         self.rules = rules
         self.upstream = upstream or rules  # what the script would do: to tell which fixes make a difference
         self.fixes: set[str] = set()
+        self.missing: dict[str, str] = {}  # devices that are not there for inference, and why
+        self.interpreters: set[str] = set()  # names that were found to be good ones
         self.keys: dict[str, str] = {}
         self.values: dict[str, str] = {"mode": mode, "root": root}
         self.lines: dict[str, int] = {}

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 WORD = frozenset(LETTERS + "0123456789")
-PLAIN = WORD | frozenset("@%+=:,./- ")  # nothing here means anything to a shell
+PLAIN = r"[\w@%+=:,./\- ]*\Z"  # nothing here means anything to a shell
 SPECIAL = "0123456789@*#?$!-["  # parameters of the running shell, and old arithmetic
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
@@ -35,7 +36,12 @@ class ShellNeeded(ValueError):
 
 def is_plain(text: str) -> bool:
     """Whether every blank ends a word in it, and nothing else means anything."""
-    return PLAIN.issuperset(text)
+    return _plain().match(text) is not None
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    return re.compile(PLAIN, re.ASCII)
 
 
 def is_assignment(word: str) -> bool:
@@ -54,20 +60,36 @@ def _name_at(text: str, start: int) -> int:
     return end
 
 
+LITERAL, QUOTED, EXPANDED = range(3)
+
+
 class _Word:
-    """A word under construction: characters and, for each, whether it was quoted."""
+    """A word under construction: characters, and for each where it comes from.
 
-    def __init__(
-        self, text: list[str] | None = None, quoted: list[bool] | None = None, started: bool = False
-    ):
+    An empty text stands for quotes or a variable with nothing in them: it makes a word, or divides one.
+    """
+
+    def __init__(self, text: list[str] | None = None, kinds: list[int] | None = None) -> None:
         self.text = text or []
-        self.quoted = quoted or []
-        self.started = started
+        self.kinds = kinds or []
 
-    def add(self, text: str, quoted: bool) -> None:
-        self.text.extend(text)
-        self.quoted.extend([quoted] * len(text))
-        self.started = True
+    def add(self, text: str, kind: int) -> None:
+        self.text.extend(text or [""])
+        self.kinds.extend([kind] * (len(text) or 1))
+
+    def slice(self, *ranges: tuple[int, int]) -> _Word:
+        """The word made of some of its parts."""
+        text = [char for start, stop in ranges for char in self.text[start:stop]]
+        return _Word(text, [kind for start, stop in ranges for kind in self.kinds[start:stop]])
+
+    @property
+    def started(self) -> bool:
+        """There is a word: something in it, or quotes around nothing."""
+        return any(self.text) or QUOTED in self.kinds
+
+    def literal(self, at: int) -> str:
+        """The character there, if the config has it just so."""
+        return self.text[at] if at < len(self.text) and self.kinds[at] == LITERAL else ""
 
 
 def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str] | None = None) -> list[str]:
@@ -82,7 +104,7 @@ def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str]
         text, targets = _without_redirections(text, lookup)
         redirected += targets
     for word in _scan(text, lookup):
-        for braced in _braces(word):
+        for braced in _braces(word) if "{" in word.text else [word]:
             words.extend(_globbed(_tilde(braced, lookup), cwd))
     return words
 
@@ -108,9 +130,9 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
         if char in BLANKS:
             if word.started:
                 words.append(word)
-                word = _Word()
+            word = _Word()
             position += 1
-        elif char == "#" and not word.started:
+        elif char == "#" and not word.text:
             break
         elif char in OPERATORS:
             raise ShellNeeded(char, f"`{char}` means something to the shell")
@@ -118,15 +140,15 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
             raise ShellNeeded("`", "a command substitution needs a shell")
         elif char == "\\":
             if position + 1 < end:
-                word.add(text[position + 1], True)
+                word.add(text[position + 1], QUOTED)
             else:
-                word.add("\\", True)
+                word.add("\\", QUOTED)
             position += 2
         elif char == "'":
             close = text.find("'", position + 1)
             if close < 0:
                 raise ShellNeeded("'", "a quote is opened and never closed", runs=False)
-            word.add(text[position + 1 : close], True)
+            word.add(text[position + 1 : close], QUOTED)
             position = close + 1
         elif char == '"':
             position = _double_quoted(text, position + 1, word, lookup)
@@ -141,10 +163,9 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
                 if index and word.started:
                     words.append(word)
                     word = _Word()
-                if piece:
-                    word.add(piece, False)
+                word.add(piece, EXPANDED)
         else:
-            word.add(char, False)
+            word.add(char, LITERAL)
             position += 1
     if word.started:
         words.append(word)
@@ -152,7 +173,7 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
 
 
 def _double_quoted(text: str, position: int, word: _Word, lookup: Lookup) -> int:
-    word.started = True
+    word.add("", QUOTED)
     while position < len(text):
         char = text[position]
         if char == '"':
@@ -160,13 +181,13 @@ def _double_quoted(text: str, position: int, word: _Word, lookup: Lookup) -> int
         if char == "`":
             raise ShellNeeded("`", "a command substitution needs a shell")
         if char == "\\" and text[position + 1 : position + 2] in tuple('$`"\\'):
-            word.add(text[position + 1], True)
+            word.add(text[position + 1], QUOTED)
             position += 2
         elif char == "$":
             value, position = _variable(text, position, lookup)
-            word.add(value, True)
+            word.add(value, QUOTED)
         else:
-            word.add(char, True)
+            word.add(char, QUOTED)
             position += 1
     raise ShellNeeded('"', "a quote is opened and never closed", runs=False)
 
@@ -192,52 +213,55 @@ def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
 
 def _tilde(word: _Word, lookup: Lookup) -> _Word:
     """``~`` at the start of a word, and after the ``=`` of one that looks like an assignment."""
-    joined = "".join(word.text)
-    equals = joined.find("=") + 1
-    start = equals if is_assignment(joined) and not any(word.quoted[:equals]) else 0
+    start = 0
+    if "~" in word.text and "=" in word.text:
+        end = word.text.index("=") + 1
+        if is_assignment("".join(word.text)) and set(word.kinds[:end]) == {LITERAL}:
+            start = end
     for at in {0, start}:
-        plain = joined[at : at + 1] == "~" and not word.quoted[at] and joined[at + 1 : at + 2] in ("", "/")
-        if plain:
-            home = lookup("HOME")
-            text = [*word.text[:at], *home, *word.text[at + 1 :]]
-            return _Word(text, [*word.quoted[:at], *[True] * len(home), *word.quoted[at + 1 :]], True)
+        ends = at + 1 == len(word.text) or word.literal(at + 1) == "/"
+        if word.literal(at) == "~" and ends:
+            home = _Word()
+            home.add(lookup("HOME"), QUOTED)
+            before, after = word.slice((0, at)), word.slice((at + 1, len(word.text)))
+            text = [*before.text, *home.text, *after.text]
+            return _Word(text, [*before.kinds, *home.kinds, *after.kinds])
     return word
 
 
 def _braces(word: _Word) -> list[_Word]:
     """Brace expansion: ``a{b,c}`` is two words. Ranges (``{1..3}``) are left to a shell."""
-    depth, opened = 0, -1
-    commas: list[int] = []
-    for at, (char, quoted) in enumerate(zip(word.text, word.quoted, strict=True)):
-        if quoted:
+    plain = [word.literal(at) for at in range(len(word.text))]
+    for opened, char in enumerate(plain):
+        if char != "{" or plain[opened - 1 : opened] == ["$"]:
             continue
-        if char == "{" and not (at and word.text[at - 1] == "$"):
-            if depth == 0:
-                opened, commas = at, []
-            depth += 1
-        elif char == "," and depth == 1:
-            commas.append(at)
-        elif char == "}" and depth:
-            depth -= 1
-            if depth == 0 and commas:
+        depth = 0
+        commas: list[int] = []
+        for at in range(opened + 1, len(plain)):
+            here = plain[at]
+            if here == "}" and not depth and commas:  # as in bash, a brace closes only what has a comma
                 return _expanded(word, opened, commas, at)
+            if here == "," and not depth:
+                commas.append(at)
+            depth += (here == "{") - (here == "}" and depth > 0)
     return [word]
 
 
 def _expanded(word: _Word, opened: int, commas: list[int], closed: int) -> list[_Word]:
     found = []
-    edges = [opened, *commas, closed]
-    for start, stop in pairwise(edges):
-        text = [*word.text[:opened], *word.text[start + 1 : stop], *word.text[closed + 1 :]]
-        quoted = [*word.quoted[:opened], *word.quoted[start + 1 : stop], *word.quoted[closed + 1 :]]
-        found.extend(_braces(_Word(text, quoted, bool(text))))
+    for start, stop in pairwise([opened, *commas, closed]):
+        one = word.slice((0, opened), (start + 1, stop), (closed + 1, len(word.text)))
+        found.extend(_braces(one))
     return [one for one in found if one.started]
 
 
 def _globbed(word: _Word, cwd: str) -> list[str]:
     """The files that a pattern names, or the word itself where it names none."""
     text = "".join(word.text)
-    special = [char in "*?[" and not quoted for char, quoted in zip(word.text, word.quoted, strict=True)]
+    special = [
+        char != "" and char in "*?[" and kind != QUOTED
+        for char, kind in zip(word.text, word.kinds, strict=True)
+    ]
     if not any(special):
         return [text]
     import glob

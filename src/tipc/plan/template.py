@@ -8,11 +8,13 @@
 ``{…!TF001}``  the hole is a fix: it is reported where it fills in anything
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from tipc.config.parse import NOTHING, NULL
+from tipc.config.records import NamedTuple
 
 
 class Piece(NamedTuple):

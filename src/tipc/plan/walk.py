@@ -3,11 +3,13 @@
 It knows no dialect. What differs between the scripts, their mistakes included, is in ``Rules``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from itertools import product
 from posixpath import basename
-from typing import NamedTuple
 
+from tipc.config.records import NamedTuple
 from tipc.config.rules import Inference, Rules
 from tipc.plan.gpus import MACHINES, SINGLE, Placement
 from tipc.plan.scope import Scope
@@ -150,10 +152,12 @@ class Walk:
             rule = next((r for r in rules.skips if r.device == device and scope.holds(r.when)), None)
             if rule is not None:
                 if not rule.fix or rules.mistakes:
-                    what = " ".join(["infer", device, *(f"{k}={v}" for k, v in settings.items())])
-                    yield Left(cell, "infer", what, rule.reason)
+                    yield Left(cell, "infer", _described(device, settings), rule.reason)
                     continue
                 scope.fixes.add(rule.fix)
+            if device in scope.missing:
+                yield Left(cell, "infer", _described(device, settings), scope.missing[device])
+                continue
             log = self.log(inference.log)
             values["results"] = self._results(log)
             visible = self.visible_for("infer", cell) if device == "gpu" or rules.visible == "leaky" else None
@@ -166,6 +170,10 @@ class Walk:
 def values_of(items: list[str], index: int) -> str:
     """``${items[index]}``: empty beyond the end."""
     return items[index] if index < len(items) else ""
+
+
+def _described(device: str, settings: Mapping[str, str]) -> str:
+    return " ".join(["infer", device, *[f"{name}={value}" for name, value in settings.items()]])
 
 
 def _loop_names(rules: Rules) -> set[str]:

@@ -1,10 +1,12 @@
 """From a command's text to its argv; a text that needs a shell is refused with its place in the config."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from posixpath import basename, dirname, normpath
-from typing import NamedTuple
 
+from tipc.config.records import NamedTuple
 from tipc.config.text import Value
 from tipc.errors import UsageError
 from tipc.plan.interpreter import find_program
@@ -49,9 +51,8 @@ def words_of(command: Command, scope: Scope, *, allow_shell: bool, cwd: str) -> 
     where the bash itself comes to nothing.
     """
     mistakes = scope.rules.mistakes
-    if not mistakes:
-        named = [word for word in command.values.get("python", "").split() if not is_assignment(word)]
-        _check_interpreter(named[0] if named else "", command, scope)
+    if not mistakes and not scope.interpreters:
+        _check_interpreter(_first_word(command.values.get("python", "")), command, scope)
     text, fails = command.text, False
     targets: list[str] | None = None
     live = mistakes and command.kind in scope.rules.live_pipe and command.log != ""
@@ -130,7 +131,7 @@ def _best_effort(text: str, token: str, command: Command, mistakes: bool, cwd: s
 
 def _check_interpreter(name: str, command: Command, scope: Scope) -> None:
     """A line 3 that names no program makes bash run nothing, report failures, and exit 0."""
-    if not command.template.startswith("{python}"):
+    if name in scope.interpreters or not command.template.startswith("{python}"):
         return
     python = command.values.get("python", "")
     problem, remedy = "", "python:python3"
@@ -141,10 +142,17 @@ def _check_interpreter(name: str, command: Command, scope: Scope) -> None:
         remedy = "tipc lint --fix"
     elif not _looks_like_python(name) and "$" not in name and find_program(name) is None:
         problem = f"`{name}` is no interpreter: is a line missing or added above?"
-    if problem and scope.rules.mistakes:
+    if not problem:
+        scope.interpreters.add(name)
+        return
+    if scope.rules.mistakes:
         raise CannotStart(f"{problem} (line {scope.lines['python']})")
-    if problem:
-        raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
+    raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
+
+
+def _first_word(python: str) -> str:
+    """The program of a ``python:`` line: its first word that assigns nothing."""
+    return next((word for word in python.split() if not is_assignment(word)), "")
 
 
 def _looks_like_python(name: str) -> bool:

@@ -1,11 +1,14 @@
 """The dialects that need no tracing: by what each is known, and its table, loaded when it is asked for."""
 
+from __future__ import annotations
+
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
 
+from tipc.config.records import NamedTuple
 from tipc.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tipc.config.rules import Dialect
 
@@ -67,7 +70,7 @@ NAMES = tuple(MARKS)
 
 
 @cache
-def load(name: str) -> "Dialect":
+def load(name: str) -> Dialect:
     """A dialect by its name, or an error that lists them."""
     if name not in NAMES:
         raise UsageError(f"there is no dialect `{name}`", remedy=f"one of {', '.join(NAMES)}")
