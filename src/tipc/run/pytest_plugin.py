@@ -41,7 +41,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     from tipc.plan.inputs import is_config
 
-    if not is_config(file_path):
+    if not is_config(str(file_path)):
         return None
     collected: pytest.Collector = ConfigFile.from_parent(parent, path=file_path)
     return collected
