@@ -10,7 +10,7 @@ from pathlib import Path
 from tipc.plan.trace.sandbox import ENVIRONMENT, Recording
 
 # What bash keeps for itself, and what the tracer sets; none of it is the script's doing.
-BOOKKEEPING = {"BASH_ENV", "PATH", "PWD", "OLDPWD", "SHLVL", "_", "BASHOPTS", "SHELLOPTS"}
+BOOKKEEPING = {"BASH_ENV", "PATH", "PWD", "OLDPWD", "SHLVL", "_", "BASHOPTS", "SHELLOPTS", "TIPC_NAME"}
 
 
 @dataclass(frozen=True)

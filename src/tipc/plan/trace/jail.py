@@ -31,6 +31,7 @@ from tipc.plan.trace.namespaces import (
 
 BASE = "/.tipc"
 END = "\x1etipc\x1e"  # of a record
+UNREDIRECTED = 219  # the script's own stdout: a stub that still has it writes into no log
 CHANNELS = {"stdout": 1, "stderr": 2, "xtrace": 217, "calls": 218}  # and their descriptors in the script
 LOOPING = 4000  # bytes of commands without a call: a script that waits for something in a loop
 GRACE = 3.0  # for background jobs after the script has ended
@@ -148,6 +149,7 @@ def be_first_process(job: dict[str, Any], base: str, channels: dict[str, int]) -
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for name, number in CHANNELS.items():
             os.dup2(appending[name], number)
+        os.dup2(1, UNREDIRECTED)
         limit_self()
         os.execve(f"{base}/core/bash", ["bash", *job["argv"]], environment)
     deadline = None

@@ -36,23 +36,40 @@ PYTHONS = ("python3", *(f"python3.{minor}" for minor in range(4, 16)))
 # Programs that run the command that follows their options.
 WRAPPERS = ("sudo", "numactl", "time", "doas", "gosu", "srun")
 
-STUB = r"""#!/usr/bin/bash -p
+# One write for a record, as concurrent jobs share the channel: bash writes up to 4 KiB at once, cat more.
+TELL = r"""
+tell() {
+    local IFS= LC_ALL=C
+    local all="$*"
+    if [ $((${#all} + $#)) -lt 4000 ]; then
+        printf '%s\0' "$@" '@END@' >&218
+    else
+        local file="@BASE@/out/$EPOCHREALTIME.$$"
+        printf '%s\0' "$@" '@END@' >"$file"
+        @BASE@/core/cat "$file" >&218
+        @BASE@/core/rm -f "$file"
+    fi
+}
+"""
+
+STUB = (
+    rf"""#!/usr/bin/bash -p
+{TELL}"""
+    + r"""
 name=${TIPC_NAME-$0}
 unset TIPC_NAME
 case $name in @BASE@/bin/*) name=${name##*/} ;; esac
 if [ "${name##*/}" = sleep ]; then exec @BASE@/core/sleep 0.01; fi
 now=$EPOCHREALTIME
-output=$(@BASE@/core/readlink /proc/$$/fd/1)
-{
-    printf '%s\0' call "$now" "$PWD" "$output" "$#" "$name" "$@"
-    for variable in $(compgen -e); do printf '%s\0' "$variable=${!variable}"; done
-    printf '@END@\0'
-} >"@BASE@/out/$now.$$"
-@BASE@/core/cat "@BASE@/out/$now.$$" >&218
-@BASE@/core/rm -f "@BASE@/out/$now.$$"
+output=
+[[ /proc/$$/fd/1 -ef /proc/$$/fd/219 ]] || output=$(@BASE@/core/readlink /proc/$$/fd/1)
+{ mapfile -d '' -t variables </proc/$$/environ; } 2>/dev/null
+if [ ${#variables[@]} -eq 0 ]; then for v in $(compgen -e); do variables+=("$v=${!v}"); done; fi
+tell call "$now" "$PWD" "$output" "$#" "$name" "$@" "${variables[@]}"
 case ${1-} in --version | -V) echo "Python 3.10.0" ;; esac
 before=
 leave() {
+    [ -e "$1" ] && return
     case $1 in
     */) @BASE@/core/mkdir -p -- "$1" ;;
     *) @BASE@/core/mkdir -p -- "${1%/*}" && : >>"$1" ;;
@@ -67,7 +84,7 @@ for word in "$@"; do
     [ "$key" = "$word" ] && key=$before
     before=$word
     while [[ $key == -* ]]; do key=${key#-}; done
-    if [[ $path == */* && $path != *://* && ! ${path##*/} =~ \.[a-z] ]] &&
+    if [[ $path == */* && $path != *://* && ! -d $path && ! ${path##*/} =~ \.[a-z] ]] &&
         [[ $key =~ (save|out|work_?dir|ckpt|dst|log) ]]
     then
         @BASE@/core/mkdir -p -- "$path" 2>/dev/null
@@ -79,20 +96,21 @@ for word in "$@"; do
 done
 exit 0
 """
+)
 
 WRAPPER = r"""#!/usr/bin/bash -p
 while [ $# -gt 0 ] && ! type -P -- "$1" >/dev/null; do shift; done
 [ $# -eq 0 ] || exec "$@"
 """
 
-TEE = r"""#!/usr/bin/bash -p
-now=$EPOCHREALTIME
-input=$(@BASE@/core/readlink /proc/$$/fd/0)
-printf '%s\0' tee "$now" "$PWD" "$input" "$@" '@END@' >"@BASE@/out/$now.$$"
-@BASE@/core/cat "@BASE@/out/$now.$$" >&218
-@BASE@/core/rm -f "@BASE@/out/$now.$$"
+TEE = (
+    rf"""#!/usr/bin/bash -p
+{TELL}"""
+    + r"""
+tell tee "$EPOCHREALTIME" "$PWD" "$(@BASE@/core/readlink /proc/$$/fd/0)" "$@"
 exec @BASE@/core/tee "$@"
 """
+)
 
 SH = """#!/usr/bin/bash -p
 exec @BASE@/core/bash "$@"
