@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tipc.config.dialect import parse
@@ -91,6 +91,7 @@ def test_an_option_without_a_value_leaves_one_blank(value: str) -> None:
 
 
 @needs_bash
+@settings(deadline=None, max_examples=40)
 @given(st.lists(LINE, min_size=1, max_size=40))
 def test_the_rules_are_bashs_own(lines: list[str]) -> None:
     assert bash('s=$1; IFS=":"; a=($s); t=${a[0]}; echo $t', lines) == [key(at(line)).text for line in lines]

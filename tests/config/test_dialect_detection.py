@@ -52,6 +52,16 @@ def test_a_script_that_no_dialect_fits_has_to_be_traced(tmp_path: Path) -> None:
     assert detect(read_source(path), tmp_path) is None
 
 
+def test_a_known_script_decides_only_for_files_of_its_own_family(tmp_path: Path) -> None:
+    script = tmp_path / "test_tipc" / "test_train_inference_python.sh"
+    path = write(tmp_path, SAMPLES["seg"])
+    script.write_text('deploy.yaml "${lines[51]}"\n')
+    assert detect(read_source(path), tmp_path) is load("seg")
+    assert detect(read_source(write(tmp_path, SAMPLES["ocr"])), tmp_path) is None
+    (tmp_path / "paddleseg").mkdir()
+    assert detect(read_source(write(tmp_path, "title\nbroken\n")), tmp_path) is load("seg")
+
+
 def test_a_script_that_only_calls_tipc_says_nothing(tmp_path: Path) -> None:
     path = write(tmp_path, SAMPLES["models"])
     (tmp_path / "test_tipc" / "test_train_inference_python.sh").write_text('tipc run "$1" "$2"\n')

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tipc.config.parse import split
@@ -90,6 +90,7 @@ def test_a_pattern_becomes_the_files_that_it_names(tmp_path) -> None:
 
 
 @needs_bash
+@settings(deadline=None, max_examples=150)
 @given(TEXT)
 def test_the_words_are_bashs_own(text: str) -> None:
     try:
@@ -102,6 +103,7 @@ def test_the_words_are_bashs_own(text: str) -> None:
 
 
 @needs_bash
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(WORD, st.sampled_from(["=", "!="]), WORD), min_size=1, max_size=20))
 def test_a_test_of_unquoted_words_is_bashs_own(cases: list[tuple[str, str, str]]) -> None:
     test = 'if [ $1 $2 "$3" ] 2>/dev/null; then echo 1; else echo 0; fi'

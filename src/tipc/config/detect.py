@@ -89,8 +89,13 @@ def by_script(script: str) -> Dialect | None:
 def detect(source: Source, repo: str | Path) -> Dialect | None:
     """The dialect of a config in its repository, or None: then its own script has to be traced.
 
-    A script that a repository brings has the last word, since it is what reads the file there; next is what
-    the file's lines look like; the repository's name or package decides for a file too broken for both.
+    A script that a repository brings is what reads the file there: it must be one that we know, and of the
+    family that the file or the repository belongs to, since the families have copied from each other. Without
+    one, the file's lines decide; and for a file too broken, the repository's name or package.
     """
     script = script_text(repo)
-    return by_script(script) if script else by_text(source) or by_repository(repo)
+    told = by_text(source)
+    if not script:
+        return told or by_repository(repo)
+    found = by_script(script)
+    return found if found in (told, by_repository(repo)) else None

@@ -124,7 +124,7 @@ class Assembly:
             log=command.log or f"{command.values['log_path']}/{file_name(identity)}.log",
             needs=self._needs(command, cell),
             produces=_produces(command),
-            status_line=self._status(command, words),
+            status_line=self._status(command, words, argv),
             device=device,
             gpus=gpus,
             threads=self._threads(command, count),
@@ -169,9 +169,10 @@ class Assembly:
             needs += [norm] if norm else []
         return tuple(needs)
 
-    def _status(self, command: Command, words: Words) -> str:
-        model = command.values.get("model_name", "")
-        values = {"model_name": model, "command": command.printed, "log": command.log}
+    def _status(self, command: Command, words: Words, argv: tuple[str, ...]) -> str:
+        """The script's status line; in a plan of our own it tells what really runs."""
+        printed = command.printed if self.target.as_upstream else words.shell or " ".join(argv)
+        values = {"model_name": command.values.get("model_name", ""), "command": printed, "log": command.log}
         line = render(self.scope.rules.status, {}, values)
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
 
