@@ -1,7 +1,7 @@
 """Reports over a thousand cells, and comparisons of noisy runs.
 
 Bounds: a page over 1,000 cells (5,000 steps with their logs) takes at most 5 s of processor time, one over 50
-configs has at most 700 KB; twenty equal runs raise no alarm at any noise level, and a slow-down of a tenth is
+configs has at most 600 KB; twenty equal runs raise no alarm at any noise level, and a slow-down of a tenth is
 found every time where two runs differ by about 2 %.
 """
 
@@ -25,7 +25,7 @@ from tipc.report.page import page
 from tipc.report.view import view_of
 
 SECONDS = 5.0
-KILOBYTES = 700
+KILOBYTES = 600
 SURE = 0.01  # at this noise every slow-down must be found
 NOISES = (0.005, 0.01, 0.015, 0.02, 0.03)
 

@@ -174,6 +174,15 @@ def test_a_thousand_cells_can_be_filtered_without_a_stutter(chromium: Any, tmp_p
     write_page([view_of(*fabricate(tmp_path, recipe))], path)
     opened(chromium, path)
     assert visible(chromium, "details.cell") == 1000
+    chromium.execute_script(
+        "document.getElementById('p3c1').open = document.getElementById('p3').open = true"
+    )
+    step = chromium.find_element("css selector", "#p3c1 details.step")
+    step.find_element("tag name", "summary").send_keys(" ")
+    wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait(chromium, 60)
+    wait.until(lambda _: "train.py --epochs=4" in step.text)  # it is unpacked when it is opened
+    assert step.find_element("tag name", "a").get_attribute("href").endswith("/logs/3-5.log")
+    assert chromium.get_log("browser") == []
     typed(chromium, "model_007")
     assert visible(chromium, "details.cell") == 2
     # What is off the screen is not laid out: that is what keeps a page of this size light.

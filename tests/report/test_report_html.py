@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
 import re
 from dataclasses import replace
@@ -174,7 +177,20 @@ def test_a_line_of_ten_megabytes_does_not_make_the_page_large(tmp_path: Path) ->
 
 def test_fifty_configs_are_a_few_hundred_kilobytes(tmp_path: Path) -> None:
     text = html(tmp_path, Recipe(models=[f"model_{number}" for number in range(50)]))
-    assert len(text.encode()) < 700_000
+    assert len(text.encode()) < 600_000
+
+
+def test_on_a_large_page_the_details_of_steps_are_packed_and_failures_are_not(tmp_path: Path) -> None:
+    recipe = Recipe(
+        models=[f"model_{number}" for number in range(25)], states={"gpu0,1-null/train": "failed"}
+    )
+    text = html(tmp_path, recipe)
+    packed = re.search(r'id="packed">([^<]*)<', text)
+    assert packed
+    details = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert details[0]["command"].startswith("CUDA_VISIBLE_DEVICES= python train.py --epochs=4")
+    assert "avg_ips: 14.2857" in details[0]["tail"]
+    assert text.count("FileNotFoundError: ./lite_data/train_list.txt") >= 25
 
 
 def test_several_runs_go_on_one_page_and_the_matrix_takes_the_newest(tmp_path: Path) -> None:

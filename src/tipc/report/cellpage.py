@@ -16,7 +16,7 @@ from tipc.report.evidence import operator_counts
 from tipc.report.figures import curve
 from tipc.report.marks import FINDING_STATES
 from tipc.report.pictures import Pictures
-from tipc.report.text import command, duration, figure, log_end, relative, size
+from tipc.report.text import command, duration, figure, log_end, one_line, relative, size
 from tipc.report.view import BAD, ORDER, CellView, PlanView, StepView, asked
 from tipc.run.record import FAILED, TIMEOUT
 
@@ -33,6 +33,9 @@ class Budget:
     findings: int = 0
     failed: int = 0
     pictures: Pictures = field(default_factory=Pictures)
+    packed: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # steps whose details the page unpacks when opened
 
     @property
     def brief(self) -> bool:
@@ -44,7 +47,11 @@ class Budget:
         if view.state in BAD:
             self.failed += 1
             return 40 if self.failed <= 40 else 8
-        return 12 if self.steps <= 60 else 4 if self.steps <= 200 else 0
+        return 12 if self.steps <= 60 else 4 if self.steps <= 2000 else 0
+
+    def packs(self, view: StepView) -> bool:
+        """The details of this step go into the packed part: there are many, and it is not one to look at."""
+        return self.steps > 200 and view.state not in BAD
 
 
 def cell_page(
@@ -67,7 +74,7 @@ def cell_page(
         "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
         "bars": _bars(ran, clock),
         "not_certified": data.not_certified,
-        "curves": _curves(cell),
+        "curves": _curves(cell, budget),
         "evaluation": ", ".join(
             f"{name} {figure(value)}"
             for view in cell.steps
@@ -127,7 +134,7 @@ def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[dict[st
     ]
 
 
-def _curves(cell: CellView) -> list[Any]:
+def _curves(cell: CellView, budget: Budget) -> list[Any]:
     found = []
     for view in cell.steps:
         series = view.figures.training
@@ -137,7 +144,7 @@ def _curves(cell: CellView) -> list[Any]:
             ("lr", "learning rate", ""),
         ):
             values = curve(series, name)
-            if values and (name != "lr" or len(set(values)) > 1):
+            if values and (name != "lr" or (len(set(values)) > 1 and not budget.brief)):
                 found.append(charts.curve(title, unit, values))
     return found
 
@@ -172,17 +179,25 @@ def _step(plan: PlanView, view: StepView, target: Path, budget: Budget) -> dict[
     step, result = view.step, view.result
     memory = [size(value) for value in (result.peak_rss, result.peak_gpu) if value]
     lines = budget.lines(view)
-    return {
-        "label": view.label,
-        "state": view.state,
-        "reason": result.reason if not result.ok else "",
-        "time": duration(result.wall) if result.started else "",
-        "memory": " + ".join(memory),
+    details = {
         "log": relative(relative(result.log, plan.plan.repo), str(target.parent.absolute())),
         "link": _link(result.log, target),
         "tail": "\n".join(log_end(result.log, lines)) if result.log else "",
         "attempts": result.attempts,
         "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
+    }
+    body = ""
+    if budget.packs(view):
+        body = str(len(budget.packed))
+        budget.packed.append({**details, "log": one_line(details["log"], 600)})
+    return {
+        **details,
+        "body": body,
+        "label": view.label,
+        "state": view.state,
+        "reason": result.reason if not result.ok else "",
+        "time": duration(result.wall) if result.started else "",
+        "memory": " + ".join(memory),
         "open": view.state in (FAILED, TIMEOUT),
     }
 

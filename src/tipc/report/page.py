@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -68,6 +70,8 @@ def page(views: Sequence[RunView], target: Path) -> str:
         anchors=anchors,
         entry=_entry,
         plans=plans,
+        packed=_packed(budget.packed),
+        brief=budget.brief,
         version=__version__,
     )
 
@@ -91,6 +95,14 @@ def _templates() -> Environment:
         finding_state=FINDING_STATES.__getitem__,
     )
     return templates
+
+
+def _packed(details: Sequence[Mapping[str, Any]]) -> str:
+    """The details of many steps as compressed JSON: commands and logs repeat themselves."""
+    if not details:
+        return ""
+    text = json.dumps(details, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 @lru_cache

@@ -51,6 +51,33 @@
     for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
     if (target) target.scrollIntoView();
   };
+  // On a large page the details of the steps lie compressed in one place until somebody opens one.
+  const packed = document.getElementById("packed");
+  let unpacked = null;
+  const unpack = async () => {
+    const bytes = Uint8Array.from(atob(packed.textContent), (sign) => sign.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  };
+  const put = (parent, name, text) => {
+    const node = parent.appendChild(document.createElement(name));
+    node.textContent = text;
+    return node;
+  };
+  document.addEventListener("toggle", async ({ target }) => {
+    const number = target.dataset && target.dataset.body;
+    if (!number || !target.open) return;
+    delete target.dataset.body;
+    unpacked = unpacked || unpack();
+    const { log, link, tail, attempts, command } = (await unpacked)[number];
+    if (tail) put(target, "pre", tail);
+    if (log) {
+      const note = put(target, "p", "Log: ");
+      note.className = "note";
+      put(note, "a", log).href = link;
+      if (attempts > 1) note.append(` · attempt ${attempts}`);
+    }
+    put(target, "pre", command);
+  }, true);
   addEventListener("hashchange", reveal);
   apply();
   reveal();
