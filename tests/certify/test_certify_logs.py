@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from tipc.certify.logs import (
     lines,
     training_series,
 )
+from tipc.certify.predictions import read_predictions
 
 SPEC = (
     "[Epoch 3/5, iter: 10] top1: 0.25, top5: 1.0, lr: 1e-3, loss: 2.31, avg_reader_cost: 0.01 sec, "
@@ -114,3 +116,25 @@ def test_any_bytes_are_survived(data: bytes) -> None:
         evaluation_series(path)
         block = autolog_block(path)
         latency_stages(block or {})
+
+
+HOSTILE = (
+    "a" * 4000,
+    "a." * 2000,
+    "loss " * 800,
+    "image:" + "a" * 3900,
+    "-" * 4000,
+    " " * 4000,
+    "[Epoch " * 500,
+    "a:" * 2000,
+)
+
+
+@pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line[:8].strip() or "blanks")
+def test_long_lines_of_one_kind_cost_no_more_than_their_length(tmp_path: Path, line: str) -> None:
+    # With a pattern that tries every end from every beginning, this would take hours.
+    path = write(tmp_path, f"{line}\n" * 300)
+    training_series(path)
+    evaluation_series(path)
+    read_predictions(path)
+    assert autolog_block(path) is None

@@ -14,7 +14,8 @@ LINE_LIMIT = 4000
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?)"
 UNIT = r"[A-Za-z]+/(?:sec(?:ond)?s?|s)\b|sec(?:ond)?s?\b|ms\b|s\b"
 PAIR = re.compile(
-    rf"(?P<key>[A-Za-z_][\w./@-]*)\s*[:=]\s*\[?\s*(?P<value>{NUMBER})\b(?:\s*/\s*(?P<total>\d+))?\]?"
+    # A name begins where no other goes on: else a line of 4,000 letters would be tried from each of them.
+    rf"(?<![\w./@-])(?P<key>[A-Za-z_][\w./@-]*)\s*[:=]\s*\[?\s*(?P<value>{NUMBER})\b(?:\s*/\s*(?P<total>\d+))?\]?"
     rf"\s*(?P<unit>{UNIT})?",
     re.IGNORECASE,
 )
@@ -130,7 +131,7 @@ def evaluation_series(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-SECTION = re.compile(r"-{5,}\s*(Env|Paddle|Conf|Model|Data|Perf)\s+info\s*-{5,}", re.IGNORECASE)
+SECTION = re.compile(r"-{5}\s*(Env|Paddle|Conf|Model|Data|Perf)\s+info\s*-{5}", re.IGNORECASE)
 PREFIX = re.compile(
     r"^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?\]?)?(?:\s+[\w.]+(?=\s+[A-Z]+:))?"
     r"\s*(?:\[(?:INFO|DEBUG|WARNING)\]:?|(?:INFO|DEBUG|WARNING):)?\s*(?:\[[^\]]*\])?\s*"

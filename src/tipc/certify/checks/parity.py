@@ -339,6 +339,8 @@ def setting(step: Step) -> str:
 def printed_is_predicted(scene: CellScene) -> Iterator[Outcome]:
     """A script that reads another model, mixes up its images or prints what it always prints passes every
     other check. The images that it printed a class for go through the exported model once more."""
+    if scene.cell.precision == "pact":
+        return  # the script may run it in int8, and int8 may decide otherwise: TP305 bounds that
     for step in scene.steps("export", scene.cell.id):
         answer = scene.answer("parity", step)
         decisions = answer.decisions if isinstance(answer, ParityAnswer) else {}

@@ -19,7 +19,8 @@ def stored_results(scene: StepScene) -> list[Path]:
     folder = scene.repo / "test_tipc" / "results"
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in SUFFIXES]
     named = [path for path in files if scene.plan.model in f"{path.parent.name}/{path.name}"]
-    precision = scene.step.settings.get("precision", "fp32")
+    usual = "int8" if scene.cell.precision == "pact" else "fp32"
+    precision = scene.step.settings.get("precision", usual)
     return [
         path
         for path in named
