@@ -176,6 +176,11 @@ python setup.py install
     assert [skip.what for skip in plan.skipped] == ["python setup.py install"]
 
 
+def test_a_script_that_only_calls_tipc_cannot_be_traced(repository: Make) -> None:
+    with pytest.raises(UsageError, match="calls tipc itself"):
+        trace(repository("tipc run $1 $2\n"))
+
+
 def test_a_repository_with_no_script_is_a_usage_error(repository: Make) -> None:
     config = repository(name="test_tipc/prepare.sh")
     with pytest.raises(UsageError, match="no script to trace"):

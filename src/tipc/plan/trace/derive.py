@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tipc.config.text import Source
+from tipc.errors import UsageError
 from tipc.plan.assemble import WEIGHT_ENDINGS
 from tipc.plan.cells import cell_id, make_cell
 from tipc.plan.gpus import MACHINES, MULTI, SINGLE, Placement
@@ -38,6 +39,13 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, script: Path) -> Plan:
     """The plan of a traced script, as the script has it."""
+    for call in traced.calls:
+        if Path(call.argv[0]).name == "tipc" or call.argv[1:3] == ("-m", "tipc"):
+            raise UsageError(
+                f"{script} calls tipc itself: there is nothing to trace",
+                path=config,
+                remedy="leave out --trace",
+            )
     setup = {call: setup_of(call) for call in traced.calls}
     links = link([call for call in traced.calls if not setup[call]], purposes(source), repo)
     model = _model(source, config)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tipc.config.text import Source
 
+LAUNCH_PROGRAMS = ("fleetrun", "mpirun", "mpiexec", "torchrun", "horovodrun", "srun")
 LAUNCHERS = ("distributed.launch", "distributed.fleet.launch", "fleet.launch", "torch.distributed.run")
 _LAUNCH_OPTION_VALUES = re.compile(
     r"--(?:gpus|devices|ips|nproc_per_node|nnodes|log_dir|xpus|npus|master|rank)"
@@ -67,7 +68,7 @@ def is_python(name: str) -> bool:
 def dissect(argv: Sequence[str]) -> Command:
     """Take a command apart; for programs other than python the program is their own name."""
     if not is_python(argv[0]):
-        return Command(argv[0], tuple(argv[1:]))
+        return _launched(argv) if argv[0] in LAUNCH_PROGRAMS else Command(argv[0], tuple(argv[1:]))
     words = list(argv[1:])
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c", "-"):
         option = words.pop(0)
@@ -88,6 +89,13 @@ def dissect(argv: Sequence[str]) -> Command:
     if words[:1] == ["-m"]:
         return Command(" ".join(words[:2]), tuple(words[2:]), launched, launch)
     return Command(words[0] if words else "", tuple(words[1:]), launched, launch, inline=not words)
+
+
+def _launched(argv: Sequence[str]) -> Command:
+    """``fleetrun --gpus=0,1 train.py …``: the script is the first word that is one."""
+    at = next((n for n, word in enumerate(argv) if word.endswith(".py")), len(argv))
+    launch = dict(word.partition("=")[::2] for word in argv[1:at] if word.startswith("--"))
+    return Command("".join(argv[at : at + 1]), tuple(argv[at + 1 :]), launched=True, launch=launch)
 
 
 def purposes(source: Source) -> list[Purpose]:
@@ -140,7 +148,7 @@ def kind_of(command: Command, purpose: Purpose | None, cwd: str = "") -> str:
         if any(_ONLY_EVAL.fullmatch(word) for word in command.arguments):
             return "eval"
         kind = _kind_of_mode(command.arguments) or kind
-    if not kind:
+    if not kind and command.program.endswith(".py"):
         flags = [word.lstrip("-") for word in command.arguments if "=" not in word and "/" not in word]
         kind = next((found for found in map(_kind_of_words, flags) if found), "")
     return kind or "prepare"
