@@ -340,3 +340,15 @@ def test_whole_infer_needs_no_gpu_list_and_exports_first(plan) -> None:
     assert [step.kind for step in made.steps] == ["export", "infer", "infer"]
     assert made.steps[0].weights == "./weights/toy.pdparams"
     assert made.steps[1].needs == (made.steps[0].id,)
+
+
+def test_whole_infer_on_a_gpu_machine_holds_its_first_gpu(plan) -> None:
+    made = plan("models", mode="whole_infer", machine=GPUS)
+    on_gpu = [step for step in made.steps if step.device == "gpu"]
+    assert {(step.gpus, step.env["CUDA_VISIBLE_DEVICES"]) for step in on_gpu} == {(("0",), "0")}
+    assert {step.kind for step in on_gpu} == {"export", "infer"}
+
+
+def test_the_status_line_tells_what_really_ran(plan) -> None:
+    train = of(plan("models"), "train")[0]
+    assert " ".join(train.argv) in train.status_line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
 from tipc.config.dialects import MARKS, Marks, load
 from tipc.config.text import Source
@@ -39,13 +38,8 @@ def repository_of(config: str) -> str:
 
 def script_text(repo: str | Path) -> str:
     """The repository's own TIPC script; empty where it has none, or one that only calls ``tipc``."""
-    return _script_text(os.fspath(repo))
-
-
-@lru_cache(maxsize=64)
-def _script_text(repo: str) -> str:
     try:
-        with open(f"{repo}/{SCRIPT}", encoding="utf-8", errors="replace") as file:
+        with open(os.path.join(repo, SCRIPT), encoding="utf-8", errors="replace") as file:
             text = file.read()
     except OSError:
         return ""

@@ -17,7 +17,7 @@ def whole_modes(walk: Walk) -> Iterator[Command | Left]:
     scope, whole = walk.scope, walk.rules.whole
     values = scope.values
     values["infer_gpu"] = values["gpu"] = "0"
-    placement = Placement("", "", None, SINGLE, 1)
+    placement = Placement("", "", "0" if walk.rules.visible == "own" else None, SINGLE, 1)
     if not scope.holds(whole.when):
         cell = Combination("whole_infer", "", "", placement)
         yield Left(cell, "export", "everything", "the script runs this mode only for a KL-quantised model")
@@ -70,7 +70,7 @@ def _exported_and_inferred(walk: Walk, cell: Combination) -> Iterator[Command | 
         weights = cell.entry or values.get("infer_model", "")
         yield walk.command(
             "export", cell, whole.export, log, values["script_row"],
-            weights=weights, model_dir=values["infer_dir"],
+            weights=weights, model_dir=values["infer_dir"], visible=walk.visible_for("export", cell),
         )  # fmt: skip
     values["image"] = scope.render("{image_dir}")
     # The script goes into the model's directory and from there to the other one; out of the repository it
