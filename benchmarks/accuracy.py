@@ -127,7 +127,7 @@ def main() -> int:
         broken.append(f"fp32 is below {FP32_AT_LEAST}")
 
     began = time.perf_counter()
-    model = pact.quantise(copy.deepcopy(trained[None]), clip_learning_rate=2.0)
+    model = pact.quantise(copy.deepcopy(trained[None]), clip_learning_rate=10.0)
     import paddle
 
     pact.calibrate(model, [paddle.to_tensor(images[start : start + 64]) for start in (0, 64, 128, 192)])
