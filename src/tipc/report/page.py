@@ -63,6 +63,7 @@ def page(views: Sequence[RunView], target: Path) -> str:
         css=_asset("report.css"),
         js=_asset("report.js"),
         runs=[_run(view) for view in views],
+        **_together(views),
         states=sorted(states.items(), key=lambda item: ORDER.index(item[0])),
         attention=attention[:ATTENTION],
         more_attention=max(0, len(attention) - ATTENTION),
@@ -140,6 +141,17 @@ def _entry(entry: Entry | None) -> Markup:
     return Markup('<span class="st {slug}" title="{title}">{mark} {word}</span>').format(
         slug=state.replace(" ", "-"), title=clean(told), mark=MARKS[state], word=entry.word
     )
+
+
+def _together(views: Sequence[RunView]) -> dict[str, str]:
+    """The headline over several runs: how many ended in which way, and the worst tone of them."""
+    lines = [headline(view) for view in views]
+    counts = Counter(line.word for line in lines)
+    tones = {line.tone for line in lines}
+    return {
+        "words": ", ".join(f"{count} {word}" for word, count in counts.items()),
+        "tone": next(tone for tone in ("bad", "open", "good") if tone in tones),
+    }
 
 
 def _run(view: RunView) -> dict[str, Any]:
