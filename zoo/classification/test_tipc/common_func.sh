@@ -13,11 +13,15 @@ need_config() {
     [ -f "$1" ] || die "$1: no such config"
 }
 
-# run_tipc ARGUMENTS: tipc of the active environment, or of the interpreter in $PYTHON
+# run_tipc ARGUMENTS: tipc of the interpreter in $PYTHON, or of the active environment. The interpreter is asked, not
+# the command: iproute2 installs another program of that name.
 run_tipc() {
-    if command -v tipc >/dev/null; then
-        tipc "$@"
-    else
-        "${PYTHON:-python3}" -m tipc "$@"
-    fi
+    local python
+    for python in "${PYTHON:-python3}" python; do
+        if "$python" -c 'import tipc' 2>/dev/null; then
+            "$python" -m tipc "$@"
+            return
+        fi
+    done
+    die "${PYTHON:-python3} has no tipc: activate the environment that has it, or name its interpreter in PYTHON"
 }
