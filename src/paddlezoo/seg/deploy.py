@@ -8,7 +8,8 @@ Deploy:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,14 +71,18 @@ def save(
     import paddle
 
     from paddlezoo import export
+    from paddlezoo.quant import convert, pact
     from paddlezoo.seg.output import WithOutput
 
     transforms.build(entries)  # what infer.py could not read must not be written
+    if pact.quantised_layers(network):
+        convert.to_int8(network)
     deployed = WithOutput(network, output_op)
     # No forward here depends on data, so none has to be translated: that would take two thirds of the time.
     for layer in deployed.sublayers(include_self=True):
         paddle.jit.not_to_static(type(layer).forward)
-    prefix = export.save(deployed, [None if size < 0 else size for size in shape], directory, NAME)
+    with _without_pruning():
+        prefix = export.save(deployed, [None if size < 0 else size for size in shape], directory, NAME)
     content = {
         "model": f"{NAME}.pdmodel",
         "params": f"{NAME}.pdiparams",
@@ -88,6 +93,20 @@ def save(
     }
     checkpoint.write_text(Path(directory, FILE), yaml.safe_dump({"Deploy": content}, sort_keys=False))
     return prefix
+
+
+@contextlib.contextmanager
+def _without_pruning() -> Iterator[None]:
+    """Spare the search for parameters without a use: it compares every parameter with every operator, takes
+    longer than all the rest on a HRNet, and serves the training of a traced network only."""
+    from paddle.jit.dy2static.partial_program import PartialProgramLayer
+
+    original = PartialProgramLayer._prune_unused_params
+    PartialProgramLayer._prune_unused_params = lambda self, program: None
+    try:
+        yield
+    finally:
+        PartialProgramLayer._prune_unused_params = original
 
 
 def read(path: str | Path) -> Deployment:
