@@ -34,7 +34,7 @@ END = "\x1etipc\x1e"  # of a record
 UNREDIRECTED = 219  # the script's own stdout: a stub that still has it writes into no log
 CHANNELS = {"stdout": 1, "stderr": 2, "xtrace": 217, "calls": 218}  # and their descriptors in the script
 LOOPING = 4000  # bytes of commands without a call: a script that waits for something in a loop
-GRACE = 3.0  # for background jobs after the script has ended
+GRACE = 4.0  # for background jobs after the script has ended
 MOST_NEW = 20_000
 MOST_TEXT = 4 * 1024 * 1024
 
