@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -26,12 +27,13 @@ os.wait()
 open("daemon-is-there", "w").close()
 """
 IGNORE = "import signal; [signal.signal(number, signal.SIG_IGN) for number in (1, 2, 15)]"
-NAMELESS = 'os.execve("/bin/sleep", ["sleep", "1000"], {})'  # no token, no name, its own session
+SECONDS = str(random.randint(10**6, 10**9))  # tells our nameless process from those of others
+NAMELESS = f'os.execve("/bin/sleep", ["sleep", "{SECONDS}"], {{}})'  # no token, its own session
 
 
 def sleeps() -> list[psutil.Process]:
     everything = psutil.process_iter(["cmdline"])
-    return [process for process in everything if process.info["cmdline"] == ["sleep", "1000"]]
+    return [process for process in everything if process.info["cmdline"] == ["sleep", SECONDS]]
 
 
 def test_a_time_out_is_told_and_ends_the_step(bench: Bench, local: LocalExecutor) -> None:
@@ -80,13 +82,12 @@ def test_a_step_that_cleans_up_on_term_keeps_its_exit_code(bench: Bench, local: 
 def test_a_daemon_that_a_step_leaves_is_ended_and_counted(
     bench: Bench, local: LocalExecutor, extra: str
 ) -> None:
-    before = {process.pid for process in sleeps()}
     outcome = bench.run(local, bench.python(DAEMON.format(extra=extra)))
     assert (outcome.exit_code, outcome.signal) == (0, None)
     assert outcome.left == 1
     assert (bench.directory / "daemon-is-there").exists()
     assert not bench.alive()
-    assert not {process.pid for process in sleeps()} - before
+    assert not sleeps()
 
 
 def test_a_helper_that_ends_soon_after_its_step_is_not_counted(bench: Bench, local: LocalExecutor) -> None:
@@ -129,11 +130,12 @@ def test_close_ends_what_runs_and_tells_it(bench: Bench) -> None:
 
 
 def test_no_zombie_and_no_server_is_left_after_close(bench: Bench) -> None:
+    before = psutil.Process().children(recursive=True)  # of executors that other tests share
     executor = LocalExecutor()
     for _ in range(5):
         bench.run(executor, bench.task("sh", "-c", "sleep 0.01 & true"))
     executor.close()
-    assert psutil.Process().children(recursive=True) == []
+    assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 
 DRIVER = """
@@ -167,10 +169,11 @@ def test_nothing_is_left_when_tipc_is_killed_with_9(bench: Bench, moment: float)
 
 @pytest.mark.parametrize("victim", ["server", "keeper"])
 def test_nothing_is_left_when_the_server_or_a_keeper_is_killed(bench: Bench, victim: str) -> None:
+    before = psutil.Process().children()
     executor = LocalExecutor(grace=0.5)
     executor.start(bench.task("sh", "-c", "setsid sleep 1000 & touch up; sleep 1000"))
     assert bench.eventually((bench.directory / "up").exists)
-    [server] = psutil.Process().children()
+    [server] = set(psutil.Process().children()) - set(before)
     [keeper] = server.children()
     {"server": server, "keeper": keeper}[victim].kill()
     if victim == "server":  # its keepers answer to us: the step goes on as if nothing had been
