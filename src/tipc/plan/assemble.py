@@ -170,8 +170,9 @@ class Assembly:
         return tuple(needs)
 
     def _status(self, command: Command, words: Words, argv: tuple[str, ...]) -> str:
-        """The script's status line; in a plan of our own it tells what really runs."""
-        printed = command.printed if self.target.as_upstream else words.shell or " ".join(argv)
+        """The script's status line; in a plan of our own, with the words that really run."""
+        own = words.shell or " ".join([*words.argv[:1], *argv[1:]])
+        printed = command.printed if self.target.as_upstream else own
         values = {"model_name": command.values.get("model_name", ""), "command": printed, "log": command.log}
         line = render(self.scope.rules.status, {}, values)
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
