@@ -197,7 +197,7 @@ def watch(
         "stopped": why,
         "calls": [words[1:] for words in ordered if words[0] == "call"],
         "tees": [words[1:] for words in ordered if words[0] == "tee"],
-        "xtrace": text(channels["xtrace"], 16 * MOST_TEXT),
+        "xtrace": text(channels["xtrace"], 3 * MOST_TEXT),
         "stdout": text(channels["stdout"]),
         "stderr": text(channels["stderr"]),
         "exit": read(f"{base}/out/exit"),
