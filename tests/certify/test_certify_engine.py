@@ -16,6 +16,7 @@ from tipc.certify.store import load_verdict, save_verdict, verdict_from_json, ve
 from tipc.certify.text import verdict_text
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
 from tipc.errors import EnvironmentProblem
+from tipc.plan.model import Skip
 from tipc.run.record import BLOCKED, FLAKY, PENDING, TIMEOUT, Run
 
 Judge = Callable[[Run], list[Finding]]
@@ -57,6 +58,19 @@ def test_what_this_machine_cannot_show_fails_only_a_strict_verdict(run: Run, jud
     assert any(one.check == "TS003" and one.status == NOT_CERTIFIED for one in findings)
     assert Verdict("r", findings).passed
     assert not Verdict("r", findings, strict=True).passed
+
+
+def test_gpu_inference_that_was_left_out_is_not_certified(run: Run, judge: Judge) -> None:
+    skips = (
+        Skip("cell", "infer", "infer gpu batch_size=1", "no GPU on this machine"),
+        Skip("cell", "infer", "infer cpu precision=int8", "the model is not quantised"),
+    )
+    plan = run.plans[0]
+    cells = tuple(replace(cell, asked="-1", not_certified="") for cell in plan.cells)
+    for skipped, status in ((skips, NOT_CERTIFIED), (skips[1:], PASS)):
+        changed = replace(run, plans=(replace(plan, cells=cells, skipped=skipped),))
+        [finding] = [one for one in judge(changed) if one.check == "TS003"]
+        assert finding.status == status, finding.message
 
 
 def test_a_run_without_findings_is_no_pass() -> None:

@@ -13,6 +13,10 @@ from tipc.run.record import BLOCKED, FLAKY, INTERRUPTED, PENDING
 
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 LITE = "lite_train_lite_infer"
+NO_DEVICE = (
+    "no GPU on this machine",
+    "planned for the CPU",
+)  # the planner's reasons that are about the machine
 
 # What a program prints only when it dies or an error escapes it. A handled error has no need of these words.
 DEATH = re.compile(
@@ -92,9 +96,20 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
     remedy="run it on a machine with that device",
 )
 def asked_device(scene: CellScene) -> Iterator[Outcome]:
-    """A cell for a GPU that ran on a CPU shows that the scripts work, and nothing about the GPU."""
+    """A cell for a GPU that ran on a CPU shows that the scripts work, and nothing about the GPU. Inference
+    that was left out because the device is not here shows nothing at all."""
     cell = scene.cell
-    if cell.not_certified:
+    left_out = [
+        skip for skip in scene.plan.skipped if skip.cell == cell.id and skip.reason in NO_DEVICE and skip.what
+    ]
+    if not cell.not_certified and left_out:
+        yield not_certified(
+            f"left out: {left_out[0].what}: {left_out[0].reason}",
+            asked=cell.asked,
+            runs_on=cell.runs_on,
+            left_out=[skip.what for skip in left_out],
+        )
+    elif cell.not_certified:
         yield not_certified(
             f"{cell.trainer} asked for `{cell.asked}`, ran on {cell.runs_on}: {cell.not_certified}",
             asked=cell.asked,
