@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tipc.config.parse import split
 from tipc.plan.bashtest import bare, bracket
-from tipc.plan.shellwords import ShellNeeded, split_words
+from tipc.plan.shellwords import ShellNeeded, echoed, split_words
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to compare with")
 VARIABLES = {"HOME": "/home/x", "A": "value", "B": "two words"}
@@ -119,3 +119,14 @@ def test_an_empty_value_is_neither_equal_nor_unequal() -> None:
     assert not bare("", "!=", "null")
     assert not bare("a|b", "!=", "null")
     assert bracket(*split("", "|"), "=", *split("", "|"))
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    "text", [r"a\\b", r"a\nb", r"a\ b", r"x\0101y", r"x\x41y", r"q\q", r"a\cb", r"a\\\cb", r"a\\cb", "end\\"]
+)
+def test_a_status_line_is_echoed_as_bash_does(text: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", 'echo -e "$1"', "-", text], capture_output=True, text=True, check=True
+    )
+    assert echoed(text) == done.stdout.removesuffix("\n")

@@ -10,6 +10,7 @@ from tipc.plan.draft import Cell, Skip, Step
 from tipc.plan.interpreter import resolve
 from tipc.plan.machine import Machine
 from tipc.plan.scope import Scope
+from tipc.plan.shellwords import echoed
 from tipc.plan.template import render
 from tipc.plan.walk import Combination, Command, Left
 from tipc.plan.words import CannotStart, Words, visible_of, words_of
@@ -175,6 +176,7 @@ class Assembly:
         printed = command.printed if self.target.as_upstream else own
         values = {"model_name": command.values.get("model_name", ""), "command": printed, "log": command.log}
         line = render(self.scope.rules.status, {}, values)
+        line = echoed(line) if self.target.as_upstream and "\\" in line else line
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
 
     def _threads(self, command: Command, count: int) -> int:

@@ -273,3 +273,31 @@ def _globbed(word: _Word, cwd: str) -> list[str]:
     found = sorted(glob.glob(pattern if os.path.isabs(pattern) else os.path.join(glob.escape(cwd), pattern)))
     prefix = os.path.join(cwd, "")
     return [name.removeprefix(prefix) if not os.path.isabs(pattern) else name for name in found] or [text]
+
+
+_ESCAPES = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
+_ESCAPES["\\"] = "\\"
+
+
+def echoed(text: str) -> str:
+    """What ``echo -e`` prints of a text: its backslash escapes carried out, everything after ``\\c`` lost."""
+
+    def escape(match: re.Match[str]) -> str:
+        octal, code, letter = match.groups()
+        if octal is not None:
+            return chr(int(octal or "0", 8) & 0xFF)
+        return chr(int(code, 16)) if code else _ESCAPES.get(letter, match.group())
+
+    stop = re.search(r"(?<!\\)((?:\\\\)*)\\c", text)
+    kept = text[: stop.end(1)] if stop else text
+    return re.sub(r"\\(?:0([0-7]{0,3})|x([0-9a-fA-F]{1,2})|(.))", escape, kept, flags=re.DOTALL)
