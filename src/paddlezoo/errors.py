@@ -19,7 +19,7 @@ def run(main: Callable[[], int | None]) -> int:
     try:
         return main() or 0
     except ZooError as error:
-        return _fail(_last_line(str(error)))
+        return _fail(" ".join(str(error).split("\n")))
     except OSError as error:
         return _fail(explain_os_error(error))
     except KeyboardInterrupt:
@@ -39,11 +39,3 @@ def _fail(text: str) -> int:
     sys.stdout.flush()
     print(f"error: {text}", file=sys.stderr, flush=True)
     return FAILED
-
-
-def _last_line(text: str) -> str:
-    """An error from a DataLoader's worker arrives as the worker's whole traceback; its last line is the
-    error.
-    """
-    line = text.strip().splitlines()[-1] if text.strip() else "unknown error"
-    return line.removeprefix(f"{ZooError.__module__}.{ZooError.__name__}: ")

@@ -6,8 +6,6 @@ import os
 import pickle
 import resource
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import cls_scripts as scripts
@@ -53,30 +51,12 @@ def test_a_missing_data_folder_is_unpacked_from_the_archive_beside_it(folder: Pa
     assert (folder / "lite_data" / "val_list.txt").is_file()
 
 
-def cut_images(folder: Path) -> None:
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_truncated_jpeg(folder: Path, workers: int) -> None:
     for image in (folder / "lite_data" / "train").iterdir():
         image.write_bytes(image.read_bytes()[:-900])
-
-
-def test_a_truncated_jpeg(folder: Path) -> None:
-    cut_images(folder)
-    assert ".jpg: damaged image" in scripts.error_line(scripts.train(folder, "--epochs=1"))
-
-
-@pytest.mark.slow
-def test_a_truncated_jpeg_that_a_worker_process_reads(folder: Path) -> None:
-    """In a process of its own: paddle's workers hang in one that has already iterated a DataLoader."""
-    cut_images(folder)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(scripts.ROOT / "train.py"), *scripts.SMALL, "--num_workers=1"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    found = scripts.Done(done.returncode, done.stdout, done.stderr)
-    assert ".jpg: damaged image" in scripts.error_line(found)
+    done = scripts.train(folder, "--epochs=1", f"--num_workers={workers}")
+    assert ".jpg: damaged image" in scripts.error_line(done)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ paddle = pytest.importorskip("paddle")
 from paddlezoo import amp, amp_emulation, batchnorm, checkpoint, export, resume  # noqa: E402
 from paddlezoo.device import Device, amp_warning, choose, wanted  # noqa: E402
 from paddlezoo.errors import ZooError  # noqa: E402
+from paddlezoo.loading import Loader  # noqa: E402
 from paddlezoo.predictor import Predictor, why_not  # noqa: E402
 from paddlezoo.quant import convert, pact  # noqa: E402
 
@@ -396,6 +397,21 @@ class TestWeights:
         arrays = checkpoint.weights_of(tiny()) | {"head.weight": np.zeros((8, 5), "float32")}
         with pytest.raises(ZooError, match=r"head.weight has the shape \[8, 5\]"):
             checkpoint.load_weights(tiny(), arrays, "x.pdparams")
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_batches_come_in_order_and_errors_come_through(workers: int) -> None:
+    class Squares:
+        def __getitem__(self, index: int) -> tuple[np.ndarray, np.int64]:
+            if index == 7:
+                raise ZooError("7.jpg: damaged image")
+            return np.full((2, 2), index, "float32"), np.int64(index * index)
+
+    loader = Loader(Squares(), [[0, 1], [2, 3], [4], [5, 6]], workers)
+    assert len(loader) == 4
+    assert [labels.tolist() for _, labels in loader] == [[0, 1], [4, 9], [16], [25, 36]]
+    with pytest.raises(ZooError, match=r"7\.jpg"):
+        list(Loader(Squares(), [[0], [7], [1]], workers))
 
 
 def test_recomputed_statistics_are_those_of_all_batches_and_momentum_is_kept() -> None:

@@ -17,7 +17,7 @@ def main() -> None:
     )
     parser.add_argument("--pretrained", required=True, help="the weights")
     parser.add_argument("--batch-size", type=arguments.positive_int, default=4)
-    parser.add_argument("--num_workers", type=int, default=0, help="processes that read images")
+    parser.add_argument("--num_workers", type=int, default=0, help="threads that read images ahead")
     arguments.add_device(parser)
     evaluation.run(parser.parse_args())
 

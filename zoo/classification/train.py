@@ -43,7 +43,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--pretrained", default=None, help="weights to start from, or to evaluate")
     parser.add_argument("--resume", default=None, help="a checkpoint or an output folder to continue from")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--num_workers", type=int, default=0, help="processes that read images")
+    parser.add_argument("--num_workers", type=int, default=0, help="threads that read images ahead")
     parser.add_argument("--print_freq", type=arguments.positive_int, default=1, help="iterations a log line")
     parser.add_argument(
         "--save_freq", type=int, default=0, help="also keep the checkpoint of every n-th epoch"
