@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from tipc.config.parse import NOTHING, NULL
+from tipc.config.parse import option
 from tipc.config.records import NamedTuple
 
 
@@ -74,10 +74,8 @@ def render(
             head = keys.get(key, "")
             if how == "=":
                 value = f"{head}={value}"
-            elif head == NULL or value in NOTHING or (how == "?" and not head.startswith("-")):
-                value = " "
             else:
-                value = f"{head}={value}"
+                value = option(head, value) if how == "+" or head.startswith("-") else " "
         if fix and applied is not None and value.strip():
             applied.add(fix)
         parts.append(change(name, value) if change else value)
