@@ -23,7 +23,7 @@ UPSTREAM = Path(os.environ.get("TIPC_UPSTREAM", ROOT.parent / "shared" / "upstre
 FAMILIES = ("models", "PaddleSeg", "PaddleOCR", "PaddleClas", "PaddleDetection")
 BASH = 0.131
 ROUNDS = 3
-STARTS = 12
+STARTS = 20
 
 
 def configs() -> list[Path]:
