@@ -29,12 +29,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     absent = [name for name in NEEDED if not callable(getattr(protocol, name, None))]
     if absent:
         return {"missing": f"{absent[0]}() in test_tipc/parity.py"}
-    request = question["request"]
     try:
-        reply = _compare_all(protocol, request, int(question["batch_size"]), bool(question["int8"]))
-        if "table" in reply:
-            reply["decisions"] = _decisions(protocol, request, question.get("printed", []))
-        return reply
+        return _compare_all(protocol, question)
     except NotImplementedError as error:
         return {"missing": f"test_tipc/parity.py is a skeleton: {error or 'NotImplementedError'}"}
 
@@ -53,20 +49,21 @@ def _load(path: str, repo: str) -> Any:
     return sys.modules[name]
 
 
-def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: bool) -> dict[str, Any]:
+def _compare_all(protocol: Any, question: dict[str, Any]) -> dict[str, Any]:
+    request, configured, int8 = question["request"], int(question["batch_size"]), bool(question["int8"])
     structure, parameters = probe_model.files(request["model_dir"])
     paths = list(protocol.samples(request))[:MOST_SAMPLES]
     if not paths:
         return {"missing": "images: samples() in test_tipc/parity.py gave none"}
     reference = protocol.reference(request)
     # One image first: its time tells how many can be afforded.
-    first = np.asarray(protocol.train_preprocess(request, paths[:1]))
+    batch = np.asarray(protocol.train_preprocess(request, paths))
     begin = time.process_time()
-    _forward(reference, first)
+    _forward(reference, batch[:1])
     each = time.process_time() - begin
     most = min((count for seconds, count in SLOW.items() if each > seconds), default=MOST_SAMPLES)
     paths = paths[: max(configured, most)]
-    batch = np.asarray(protocol.train_preprocess(request, paths))
+    batch = batch[: len(paths)]
     deployed = np.asarray(protocol.deploy_preprocess(request, paths))
     wanted = _forward(reference, batch)
     again = _forward(reference, batch[:FEW])
@@ -81,7 +78,7 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
         **_preprocessing(batch, deployed),
     }
     engines = ["native", "onednn"] + (["int8"] if int8 else [])
-    table, outputs = [], {"reference": wanted}
+    table, outputs, decisions = [], {"reference": wanted}, {}
     for engine in engines:
         try:
             run = _predictor(structure, parameters, engine, getattr(protocol, "SKIP_PASSES", ()))
@@ -96,19 +93,22 @@ def _compare_all(protocol: Any, request: dict[str, Any], configured: int, int8: 
             if output is not None:
                 largest = outputs.setdefault(engine, output)  # the largest batch comes first
                 row["batch_max_abs"] = _largest(largest[: len(output)], output)
+        if engine == "onednn":
+            decisions = _decisions(protocol, request, question.get("printed", []), run)
     reply["table"] = table
+    reply["decisions"] = decisions
     reply["metrics"] = _metrics(protocol, request, outputs, paths)
     return reply
 
 
-def _decisions(protocol: Any, request: dict[str, Any], paths: list[str]) -> dict[str, int]:
+def _decisions(
+    protocol: Any, request: dict[str, Any], paths: list[str], run: Callable[[Array], Array]
+) -> dict[str, int]:
     """The class that the exported model gives to images, by what the deployment script feeds it."""
     if not paths:
         return {}
-    structure, parameters = probe_model.files(request["model_dir"])
-    batch = np.asarray(protocol.deploy_preprocess(request, paths))
     try:
-        output = _predictor(structure, parameters, "onednn")(batch)
+        output = run(np.asarray(protocol.deploy_preprocess(request, paths)))
     except (RuntimeError, ValueError, OSError) as error:
         print(f"no decisions: {_short(error)}")  # the table has it, too
         return {}
