@@ -55,6 +55,13 @@ class ArrayUnpickler(pickle.Unpickler):
             raise _Forbidden(f"it names {module}.{name}") from None
 
 
+# What pickle raises for bytes that are no pickle, or half of one.
+_DAMAGED = (
+    *(pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError),
+    *(ImportError, OverflowError, MemoryError, RecursionError),
+)
+
+
 def read(path: str | Path) -> dict[str, Any]:
     """The dict in a checkpoint file; ZooError if it is missing, cut short, or holds more than arrays."""
     path = Path(path)
@@ -67,16 +74,7 @@ def read(path: str | Path) -> dict[str, Any]:
         raise ZooError(f"{path}: no such checkpoint") from None
     except OSError as error:
         raise ZooError(f"cannot read {explain_os_error(error)}") from None
-    except (
-        pickle.UnpicklingError,
-        EOFError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        KeyError,
-        ImportError,
-    ) as error:
+    except _DAMAGED as error:
         raise ZooError(f"{path}: damaged checkpoint ({type(error).__name__}: {error})") from None
     if not isinstance(content, dict):
         raise ZooError(f"{path}: not a checkpoint: it holds a {type(content).__name__}")
