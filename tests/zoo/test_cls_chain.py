@@ -133,9 +133,7 @@ def test_the_inference_engine_computes_what_the_training_engine_computes(
     assert np.array_equal(batch, check.train_preprocess(request, paths))
     expected = check.reference(request)(batch)
     got = Predictor(f"{kind}_infer/inference", "native")(batch)[0]
-    assert np.abs(got - expected).max() <= 1e-4 * max(
-        1.0, np.abs(expected).max()
-    )
+    assert np.abs(got - expected).max() <= 1e-4 * max(1.0, np.abs(expected).max())
     fast = Predictor(
         f"{kind}_infer/inference",
         "openvino" if kind == "pact" else "onednn",
