@@ -130,3 +130,10 @@ def test_a_status_line_is_echoed_as_bash_does(text: str) -> None:
         ["bash", "-c", 'echo -e "$1"', "-", text], capture_output=True, text=True, check=True
     )
     assert echoed(text) == done.stdout.removesuffix("\n")
+
+
+def test_a_quoted_blank_does_not_end_a_redirection() -> None:
+    targets: list[str] = []
+    words = split_words('python infer.py > out/threads_"a b".log 2>&1', lambda _: "", ".", targets)
+    assert words == ["python", "infer.py"]
+    assert split_words(targets[0], lambda _: "") == ["out/threads_a b.log"]

@@ -18,7 +18,7 @@ PLAIN = r"[\w@%+=:,./\- ]*\Z"  # nothing here means anything to a shell
 SPECIAL = "0123456789@*#?$!-["  # parameters of the running shell, and old arithmetic
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
-_REDIRECTION = r"(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*([^ \t\n]*))"
+_REDIRECTION = r"""(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*((?:"[^"]*"|'[^']*'|[^ \t\n])*))"""
 
 
 Lookup = Callable[[str], str]  # the value of a variable; "" where it is not set
@@ -101,7 +101,7 @@ def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str]
         return text.split()
     words: list[str] = []
     if redirected is not None and ">" in text:
-        text, targets = _without_redirections(text, lookup)
+        text, targets = _without_redirections(text)
         redirected += targets
     for word in _scan(text, lookup):
         for braced in _braces(word) if "{" in word.text else [word]:
@@ -109,15 +109,15 @@ def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str]
     return words
 
 
-def _without_redirections(text: str, lookup: Lookup) -> tuple[str, list[str]]:
-    """The text without ``> file`` and ``2>&1``, and the files: the script adds them, so none is quoted."""
+def _without_redirections(text: str) -> tuple[str, list[str]]:
+    """The text without ``> file`` and ``2>&1``, and the files as they are written there."""
     targets: list[str] = []
     kept, position = [], 0
     for match in re.finditer(_REDIRECTION, text):
         kept.append(text[position : match.start()])
         position = match.end()
         if match.group(1):
-            targets.append("".join("".join(word.text) for word in _scan(match.group(1), lookup)))
+            targets.append(match.group(1))
     return " ".join([*kept, text[position:]]), targets
 
 
