@@ -12,8 +12,9 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,8 +29,13 @@ _FILE_TESTS = {"-e", "-f", "-s", "-r", "-d", "-h", "-L", "-a"}
 _READ_ALL = {"cat", "tail", "head", "ls", "wc", "source", ".", "tac", "md5sum", "tar", "unzip"}
 _READ_AFTER_PATTERN = {"grep", "egrep", "fgrep", "sed", "awk"}
 _READ_BUT_LAST = {"cp", "mv", "ln"}
-# A sign of failure, or of another process: a successful training does not leave it.
-_UNWANTED = re.compile(r"err|fail|crash|core|lock|pid|kill|abort|stop|nan|(?:^|/)null$|\*\*", re.IGNORECASE)
+# A sign of failure, or of another process: a successful training does not leave it. Only the file's own name
+# tells, word by word: ``pidnet``, ``score`` and ``finance`` are models and metrics.
+_UNWANTED = re.compile(
+    r"(?:^|[^a-z])(?:err(?:or)?s?|fail(?:ed|ure|ures)?|crash(?:ed)?|core|lock(?:ed)?|pid|kill(?:ed)?|"
+    r"abort(?:ed)?|stop(?:ped)?|nan|(?<![^/])null)(?:[^/a-z][^/]*)?$|\*\*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
             continue
         time, cwd, text = match.groups()
         name = text.split(" ", 1)[0].strip("'")
-        if name not in _TESTS | _READ_ALL | _READ_AFTER_PATTERN | _READ_BUT_LAST | {"cd", "pushd"}:
+        if name not in _TESTS | _READ_ALL | _READ_AFTER_PATTERN | _READ_BUT_LAST | {"cd", "pushd", "find"}:
             continue
         try:
             words = shlex.split(text)
@@ -70,6 +76,15 @@ def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
             full = os.path.normpath(os.path.join(cwd, path))
             if path and full.startswith(f"{repo}/") and not _UNWANTED.search(inside(full, repo)):
                 yield Lookup(float(time), full, directory)
+
+
+def sourced(xtrace: str) -> Iterator[str]:
+    """The absolute paths of the files that the script sourced."""
+    for line in xtrace.splitlines():
+        match = _TRACE.match(line)
+        if match and match[3].startswith(("source ", ". ")) and "/" in match[3]:
+            with suppress(ValueError):
+                yield os.path.normpath(os.path.join(match[2], shlex.split(match[3])[1]))
 
 
 def programs(xtrace: str, repo: Path) -> set[str]:
@@ -91,6 +106,9 @@ def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
             if test in _FILE_TESTS:
                 yield path, test == "-d"
         return
+    if name == "find":
+        yield from _sought(words)
+        return
     if name in ("cd", "pushd"):
         chosen = operands[:1]
     elif name in _READ_AFTER_PATTERN:
@@ -100,7 +118,18 @@ def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
     else:
         chosen = operands
     for path in chosen:
-        yield path, name in ("cd", "pushd", "ls")
+        # ``ls -t out/*.pdparams`` looks for files, ``ls out`` for what is in a directory.
+        yield path, name in ("cd", "pushd") or (name == "ls" and "." not in os.path.basename(path))
+
+
+def _sought(words: list[str]) -> Iterator[tuple[str, bool]]:
+    """``find out -type d -name 'best*'``: the directories that it searches, with the name that it wants."""
+    places = list(takewhile(lambda word: not word.startswith("-"), words[1:]))
+    names = [name for option, name in pairwise(words) if option in ("-name", "-iname")]
+    directory = ("-type", "d") in pairwise(words)
+    for place in places:
+        for name in names:
+            yield f"{place}/{name}", directory
 
 
 def to_leave(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tipc.errors import UsageError
 from tipc.plan.trace import demand
 from tipc.plan.trace.calls import Call, calls_of
 from tipc.plan.trace.sandbox import Recording, record, time_limit
+from tipc.plan.trace.script import roots
 
 MOST_PASSES = 10
 
@@ -28,24 +30,30 @@ def trace(repo: Path, script: Path, config: Path, mode: str) -> Traced:
     start = starting_directory(script)
     argv = [os.path.relpath(script, start), os.path.relpath(config, start), mode]
     texts = (repo / script).read_text(encoding="utf-8", errors="replace")
+    variables = roots(texts, repo / start)
     texts += (repo / config).read_text(encoding="utf-8", errors="replace")
     leave: frozenset[demand.Leaving] = frozenset()
     programs: frozenset[str] = frozenset()
     unwanted: set[str] = set()
-    recording, calls, found = _once(repo, start, argv, texts, leave, programs)
+    recording, calls, found = _once(repo, start, argv, texts, leave, programs, variables)
     for _ in range(MOST_PASSES):
         more = demand.to_leave(found, calls, repo, recording.made | unwanted)
         wanted = programs | demand.programs(recording.xtrace, repo)
         if recording.stopped == "calls" or (more <= leave and wanted <= programs):
             break
-        later = _once(repo, start, argv, texts, leave | more, wanted)
+        later = _once(repo, start, argv, texts, leave | more, wanted, variables)
         spoiled = demand.spoiled(found, calls, later[1], more)
         if spoiled:
             unwanted |= spoiled
             continue
         leave, programs = leave | more, wanted
         recording, calls, found = later
-    return Traced(tuple(calls), recording, tuple(_notes(recording, script, calls)))
+    notes = [
+        f"{name}, which {script} expects to be set, is taken for {variables[name]}" for name in variables
+    ]
+    notes += _notes(recording, script, calls)
+    notes += [f"{script} sources {path}, which is not there" for path in _lost(recording)]
+    return Traced(tuple(calls), recording, tuple(notes))
 
 
 def starting_directory(script: Path) -> Path:
@@ -61,8 +69,9 @@ def _once(
     texts: str,
     leave: frozenset[demand.Leaving],
     programs: frozenset[str],
+    variables: Mapping[str, str],
 ) -> tuple[Recording, list[Call], list[demand.Lookup]]:
-    recording = record(repo, start, argv, texts, sorted(leave), sorted(programs))
+    recording = record(repo, start, argv, texts, sorted(leave), sorted(programs), variables)
     return recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo))
 
 
@@ -82,6 +91,15 @@ def _notes(recording: Recording, script: Path, calls: list[Call]) -> list[str]:
     if recording.left_out:
         notes.append(f"{recording.left_out} files of the repository were left out of the scratch copy")
     return notes
+
+
+def _lost(recording: Recording) -> Iterator[str]:
+    """Files that the script sources and does not find: without their functions its plan makes no sense."""
+    seen = set()
+    for path in demand.sourced(recording.xtrace):
+        if path not in seen and path not in recording.made and not os.path.exists(path):
+            seen.add(path)
+            yield path
 
 
 def _last_line(text: str) -> str:

@@ -59,12 +59,13 @@ def record(
     texts: str,
     leave: Sequence[Sequence[str]],
     programs: Sequence[str],
+    variables: Mapping[str, str] | None = None,
 ) -> Recording:
     """Run ``bash argv…`` in the directory ``start`` of a scratch copy of ``repo``.
 
     ``texts`` (the script and the config) may name interpreters by absolute path: those become stubs, too.
     ``leave`` says what calls leave behind (see ``demand.Leaving``), ``programs`` which further paths are
-    programs.
+    programs, ``variables`` what the caller of the script would have exported.
     """
     seconds = time_limit()
     with tempfile.TemporaryDirectory(prefix="tipc-trace-") as scratch:
@@ -86,7 +87,7 @@ def record(
             },
             "leave": [list(item) for item in leave],
             "programs": sorted({*programs, *INTERPRETER.findall(texts)}),
-            "environment": ENVIRONMENT,
+            "environment": {**ENVIRONMENT, **(variables or {})},
             "seconds": seconds,
             "most_calls": MOST_CALLS,
             "quiet": min(QUIET, seconds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tipc.errors import UsageError
@@ -17,6 +18,7 @@ BY_NAME = (
 )
 HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
 FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")
+_HELPER = re.compile(r"""^\s*(?:source|\.)\s+["']?\$\{?(\w+)\}?["']?/([\w./-]+)""", re.MULTILINE)
 
 
 def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
@@ -52,3 +54,16 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         line=1,
         remedy="--dialect models|seg|ocr|clas|det, or --repo DIR for the repository's root",
     )
+
+
+def roots(text: str, start: Path) -> dict[str, str]:
+    """The variables by which a script expects its caller to say where the repository is.
+
+    ``source ${TEST_DIR}/test_tipc/common_func.sh`` in a script that never sets TEST_DIR, where ``start`` has
+    such a file: TEST_DIR is ``start``.
+    """
+    return {
+        name: str(start)
+        for name, helper in _HELPER.findall(text)
+        if (start / helper).is_file() and not re.search(rf"(?m)^[^#\n]*\b{name}=", text)
+    }

@@ -1,0 +1,118 @@
+"""Habits of real scripts: where their helpers are, what they look for, how they start their commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tipc.plan.model import Plan
+from tipc.plan.trace.api import trace_upstream
+
+Make = Callable[..., Path]
+SETTING = "out=work/toy; save=$out/run; mkdir -p $out\n"
+
+
+def trace(config: Path, mode: str = "lite") -> Plan:
+    return trace_upstream(config, mode, config.parents[2])
+
+
+def commands(plan: Plan) -> list[str]:
+    return [" ".join(step.argv) for step in plan.steps]
+
+
+def test_a_model_whose_name_has_a_word_of_failure_in_it_still_leaves_its_weights(repository: Make) -> None:
+    script = """\
+save=work/pidnet_score/run
+python3 tools/fit.py --save_dir=$save
+name=best.pdparams
+[ -f $save/$name ] || name=last.pdparams
+[ ! -f $save/error.log ] || exit 1
+[ ! -e $save/FAILED ] || exit 1
+python3 tools/freeze.py --weights=$save/$name
+"""
+    plan = trace(repository(script))
+    assert commands(plan)[1:] == ["python3 tools/freeze.py --weights=work/pidnet_score/run/best.pdparams"]
+
+
+def test_a_variable_that_the_caller_sets_to_the_repository_is_known_by_the_helpers(repository: Make) -> None:
+    config = repository("source ${TEST_DIR}/test_tipc/common_func.sh\nlaunch tools/fit.py\n")
+    root = config.parents[2]
+    helpers = 'launch() { python3 "$@" --save_dir=$TEST_DIR/out; }\n'
+    (root / "test_tipc" / "common_func.sh").write_text(helpers, encoding="utf-8")
+    plan = trace(config)
+    assert commands(plan) == [f"python3 tools/fit.py --save_dir={root}/out"]
+    assert any("TEST_DIR" in note and str(root) in note for note in plan.notes)
+
+
+def test_a_variable_that_the_script_sets_itself_is_left_alone(repository: Make) -> None:
+    config = repository("HERE=$(pwd)/test_tipc/..\nsource $HERE/test_tipc/common_func.sh\nlaunch\n")
+    helpers = "launch() { python3 tools/fit.py $HERE; }\n"
+    (config.parents[1] / "common_func.sh").write_text(helpers, encoding="utf-8")
+    plan = trace(config)
+    assert commands(plan) == [f"python3 tools/fit.py {config.parents[2]}/test_tipc/.."]
+    assert not any("HERE" in note for note in plan.notes)
+
+
+def test_a_helper_that_is_missing_is_told(repository: Make) -> None:
+    plan = trace(repository("source test_tipc/lost.sh\npython3 tools/fit.py\n"))
+    assert any("sources" in note and "test_tipc/lost.sh" in note for note in plan.notes)
+
+
+def test_the_newest_weights_by_ls_or_find_keep_their_wildcard(repository: Make) -> None:
+    script = (
+        SETTING
+        + """\
+python3 tools/fit.py --save_dir=$save
+python3 tools/freeze.py --weights=$(ls -t $save/*.pdparams | head -1)
+python3 tools/freeze.py --weights=$(find $save -name 'iter_*.pdopt' | sort | tail -n 1)
+"""
+    )
+    plan = trace(repository(script))
+    assert commands(plan)[1:] == [
+        "python3 tools/freeze.py --weights=work/toy/run/*.pdparams",
+        "python3 tools/freeze.py --weights=work/toy/run/iter_*.pdopt",
+    ]
+    assert [step.needs for step in plan.steps[1:]] == [(plan.steps[0].id,)] * 2
+
+
+def test_ways_to_start_a_command_are_seen_through(repository: Make) -> None:
+    script = (
+        SETTING
+        + """\
+py=python3.7
+version=$($py -c "import paddle; print(paddle.__version__)")
+cards=$(nvidia-smi -L | wc -l)
+ps -ef | grep fit | awk '{print $2}' | xargs kill -9
+sed -i s/a/b/ tools/fit.py
+keep() { eval ${1} | tee "$2"; test ${PIPESTATUS[0]} -eq 0; }
+keep "$py -B -m paddle.distributed.launch --gpus=\\"0,1\\" tools/fit.py --save_dir=$save" $out/fit.log
+echo "Run successfully: $?"
+cat log/workerlog.0 >> $out/fit.log
+cp $save/toy/* $save/
+sleep 600
+timeout -s KILL 5m $py tools/freeze.py --out=$save/static >$out/freeze.log 2>&1
+nohup env CUDA_VISIBLE_DEVICES=1 $py deploy/run.py --model_dir=$save/static >$out/run.log 2>&1 &
+wait $!
+(cd deploy && bash -c "$py run.py --here")
+seq 2 | xargs -I{} $py deploy/run.py --number={}
+"""
+    )
+    plan = trace(repository(script))
+    assert commands(plan) == [
+        "python3.7 -B -m paddle.distributed.launch --gpus=0,1 tools/fit.py --save_dir=work/toy/run",
+        "python3.7 tools/freeze.py --out=work/toy/run/static",
+        "python3.7 deploy/run.py --model_dir=work/toy/run/static",
+        "python3.7 run.py --here",
+        "python3.7 deploy/run.py --number=1",
+        "python3.7 deploy/run.py --number=2",
+    ]
+    assert [step.kind for step in plan.steps] == ["train", "export", "infer", "infer", "infer", "infer"]
+    assert [step.log for step in plan.steps[:3]] == [f"work/toy/{n}.log" for n in ("fit", "freeze", "run")]
+    assert plan.steps[2].env["CUDA_VISIBLE_DEVICES"] == "1"
+    assert plan.steps[3].cwd == "deploy"
+    assert {os.path.basename(skip.what.split()[0]) for skip in plan.skipped} == {
+        "python3.7",
+        "nvidia-smi",
+        "ps",
+    }
