@@ -6,8 +6,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tipc.plan.model import Plan
 from tipc.plan.trace.api import trace_upstream
+from tipc.plan.trace.script import find_script
 
 Make = Callable[..., Path]
 SETTING = "out=work/toy; save=$out/run; mkdir -p $out\n"
@@ -116,3 +119,64 @@ seq 2 | xargs -I{} $py deploy/run.py --number={}
         "nvidia-smi",
         "ps",
     }
+
+
+def test_an_inference_that_names_the_files_of_a_model_reads_their_directory(repository: Make) -> None:
+    script = """\
+python3 tools/fit.py --save_dir=work/run
+python3 tools/freeze.py --weights=work/run/best.pdparams --out=work/run/static
+python3 deploy/run.py --model_file=work/run/static/m.pdmodel --params_file=work/run/static/m.pdiparams
+"""
+    plan = trace(repository(script))
+    assert [step.model_dir for step in plan.steps] == ["", "work/run/static", "work/run/static"]
+    assert plan.steps[1].produces[0].startswith("work/run/static/*.pdmodel|")
+    assert plan.steps[2].needs == (plan.steps[1].id,)
+
+
+@pytest.mark.parametrize(
+    ("config", "script"),
+    [
+        ("train_infer_python", "train_inference_python"),
+        ("train_linux_gpu_normal_amp_infer_python_linux_gpu_cpu", "train_inference_python"),
+        ("train_ptq_infer_python", "ptq_inference_python"),
+        ("model_linux_gpu_normal_normal_infer_python_linux_gpu_cpu", "inference_python"),
+        ("model_linux_gpu_normal_normal_infer_cpp_linux_gpu_cpu", "inference_cpp"),
+        ("model_linux_gpu_normal_normal_serving_python_linux_gpu_cpu", "serving_infer_python"),
+        ("serving_infer_cpp", "serving_infer_cpp"),
+        ("model_linux_gpu_normal_normal_paddle2onnx_python_linux_cpu", "paddle2onnx"),
+    ],
+)
+def test_a_config_finds_its_script_among_all_of_a_repository(
+    tmp_path: Path, config: str, script: str
+) -> None:
+    folder = tmp_path / "test_tipc"
+    folder.mkdir()
+    for name in (
+        *("train_inference_python", "inference_python", "inference_cpp", "ptq_inference_python"),
+        *("paddle2onnx", "serving_infer_python", "serving_infer_cpp", "lite_arm_cpp"),
+    ):
+        (folder / f"test_{name}.sh").touch()
+    found = find_script(folder / "configs" / "toy" / f"{config}.txt", tmp_path)
+    assert found == Path("test_tipc", f"test_{script}.sh")
+
+
+def test_a_training_that_names_no_device_is_for_the_only_one_of_the_config(repository: Make) -> None:
+    config = "gpu_list:-1\nnorm_train:tools/fit.py\n"
+    plan = trace(repository("python3 tools/fit.py --steps=10\n", config))
+    assert (plan.cells[0].asked, plan.steps[0].device) == ("-1", "cpu")
+
+
+def test_a_server_in_the_background_comes_before_the_client_that_follows_a_sleep(repository: Make) -> None:
+    script = """\
+for device in cpu gpu; do
+    cd deploy
+    python3 run.py --serve --device=$device &
+    sleep 10s
+    python3 client_infer.py > ../client.log 2>&1
+    python3 -m paddle_serving_server.serve stop
+    cd ..
+done
+"""
+    plan = trace(repository(script))
+    assert [step.argv[1] for step in plan.steps] == ["run.py", "client_infer.py", "-m"] * 2
+    assert {step.cwd for step in plan.steps} == {"deploy"}

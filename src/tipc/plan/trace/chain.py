@@ -12,6 +12,7 @@ from tipc.plan.trace.calls import Call
 from tipc.plan.trace.kinds import Command, Purpose, dissect, is_python, kind_of, purpose_of
 
 _INSTALLERS = re.compile(r"(?:.*/)?(?:pip[\d.]*|conda|apt(?:-get)?|yum|dnf|uv|mamba|virtualenv)")
+_MODEL_FILES = (".pdmodel", ".pdiparams", ".onnx", ".nb")
 _SAVE_NAME = re.compile(r"([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*?)_gpus_([^/]*?)_autocast_([^_/]+)")
 _SAVE_NAME_SHORT = re.compile(r"/([A-Za-z0-9]+(?:_[A-Za-z0-9]+)*?)_gpus_([\d,-]+)")
 
@@ -122,8 +123,9 @@ def _name_model(here: Link, exports: list[Link], repo: Path) -> None:
         inner = [path for path in here.paths if any(paths.below(path, parent) for parent in made)]
         if inner:
             longest = max(inner, key=len)
-            # PaddleSeg names a file of the model's directory: deploy.yaml.
-            here.model_dir = longest.rpartition("/")[0] if longest.endswith(paths.CODE) else longest
+            # Some name files of the model's directory: deploy.yaml, or its .pdmodel and .pdiparams.
+            named = longest.endswith((*paths.CODE, *_MODEL_FILES))
+            here.model_dir = longest.rpartition("/")[0] if named else longest
             export.model_dir = export.model_dir or here.model_dir
             return
 

@@ -51,7 +51,7 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
     model = _model(source, config)
     results = results_log(traced.recording, repo, {call.log for call in traced.calls})
     folder = str(Path(results).parent) if results else f"test_tipc/output/{model}/{mode}"
-    cells = _cells(links)
+    cells = _cells(links, _only_gpus(source))
     steps = _steps(links, cells, folder, traced.recording.stdout)
     seen = dict.fromkeys((call.argv, reason) for call, reason in setup.items() if reason)
     skips = tuple(Skip("", "prepare", " ".join(argv), reason) for argv, reason in seen)
@@ -83,7 +83,15 @@ def _model(source: Source, config: str) -> str:
     return Path(config).parent.name or Path(config).stem
 
 
-def _cells(links: Sequence[Link]) -> dict[int, Cell]:
+def _only_gpus(source: Source) -> str:
+    """The item of the config's ``gpu_list``, if it has just one: then every training is for it."""
+    values = [
+        line.text.partition(":")[2].strip() for line in source.lines if line.text.startswith("gpu_list:")
+    ]
+    return values[0] if len(values) == 1 and "|" not in values[0] else ""
+
+
+def _cells(links: Sequence[Link], only: str) -> dict[int, Cell]:
     """The cell of each link, by the link's identity; links of one training share it."""
     by_train: dict[int, Cell] = {}
     cells = {}
@@ -91,7 +99,7 @@ def _cells(links: Sequence[Link]) -> dict[int, Cell]:
         owner = PREPARING if here.kind == "prepare" else id(here.train) if here.train else 0
         if owner not in by_train:
             chain = [other for other in links if other.train is here.train]
-            cell = _cell(here.train, chain)
+            cell = _cell(here.train, chain, only)
             if owner == PREPARING:
                 cell = Cell("prepare", "prepare", "-1", "cpu")
             by_train[owner] = replace(cell, id=unique(cell.id, [made.id for made in by_train.values()]))
@@ -99,7 +107,7 @@ def _cells(links: Sequence[Link]) -> dict[int, Cell]:
     return cells
 
 
-def _cell(train: Link | None, chain: Sequence[Link]) -> Cell:
+def _cell(train: Link | None, chain: Sequence[Link], only: str) -> Cell:
     words: tuple[str, ...] = ()
     if train is None:
         visible = next((here.call.cuda for here in chain if here.call.cuda), "") or ""
@@ -107,7 +115,7 @@ def _cell(train: Link | None, chain: Sequence[Link]) -> Cell:
     else:
         name, gpus, autocast = save_name(train)
         trainer = name or (train.purpose.key if train.purpose else "train")
-        asked = _asked(train, chain, gpus)
+        asked = _asked(train, chain, gpus, only)
         placement = placement_of(asked, launched=train.command.launched)
         combination = Combination(
             trainer, asked, autocast, placement, "pact" in trainer or "quant" in trainer
@@ -126,8 +134,8 @@ def placement_of(asked: str, launched: bool | None = None) -> Placement:
     return Placement(ids, ips, ids.split(",")[0] or None, kind, max(1, len(machines)), ids == "-1")
 
 
-def _asked(train: Link, chain: Sequence[Link], saved: str) -> str:
-    """The GPUs that a training is for: its launcher's, those in the name it saves to, or the visible ones."""
+def _asked(train: Link, chain: Sequence[Link], saved: str, only: str) -> str:
+    """The GPUs that a training is for: its launcher's, of the name it saves to, the visible or only ones."""
     launch = train.command.launch
     gpus = launch.get("--gpus") or launch.get("--devices") or ""
     ips = launch.get("--ips", "")
@@ -138,7 +146,7 @@ def _asked(train: Link, chain: Sequence[Link], saved: str) -> str:
     if device_of(train) == "cpu":
         return "-1"
     seen = [here.call.cuda for here in (train, *chain) if here.call.cuda]
-    return seen[0] if seen else "0"
+    return seen[0] if seen else only or "0"
 
 
 def device_of(here: Link) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from tipc.errors import UsageError
 
 USUAL = "test_train_inference_python.sh"
-# Part of a config's name -> the script that reads it, where a repository has it.
+# Parts of a config's name -> the scripts that read it; the first that a repository has.
 BY_NAME = (
-    ("ptq", "test_ptq_inference_python.sh"),
-    ("paddle2onnx", "test_paddle2onnx.sh"),
-    ("serving", "test_serving.sh"),
-    ("cpp", "test_inference_cpp.sh"),
-    ("infer_python", "test_inference_python.sh"),
+    (("ptq",), ("test_ptq_inference_python.sh",)),
+    (("paddle2onnx",), ("test_paddle2onnx.sh",)),
+    (("serving", "cpp"), ("test_serving_infer_cpp.sh", "test_serving_cpp.sh")),
+    (("serving",), ("test_serving_infer_python.sh", "test_serving_infer.sh", "test_serving.sh")),
+    (("lite", "arm"), ("test_lite_arm_cpp.sh", "test_lite_arm_cpu_cpp.sh", "test_lite.sh")),
+    (("cpp",), ("test_inference_cpp.sh",)),
+    (("infer", "js"), ("test_inference_js.sh", "test_infer_js.sh")),
+    (("infer", "python"), ("test_inference_python.sh",)),
 )
 HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
 FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")
@@ -30,8 +34,8 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
     folders = [parent for parent in config.parents if repo in parent.parents]
     folders += [repo / name for name in FOLDERS if (repo / name).is_dir()]
     for folder in folders:
-        for part, script in BY_NAME:
-            if part in config.name and USUAL not in script and (folder / script).is_file():
+        for script in _by_name(config.name):
+            if (folder / script).is_file():
                 return (folder / script).relative_to(repo)
         if (folder / USUAL).is_file():
             return (folder / USUAL).relative_to(repo)
@@ -54,6 +58,14 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         line=1,
         remedy="--dialect models|seg|ocr|clas|det, or --repo DIR for the repository's root",
     )
+
+
+def _by_name(config: str) -> Iterator[str]:
+    """The scripts that a config's name speaks of; ``train_infer_python`` is for the usual one."""
+    words = set(re.split(r"[^a-z0-9]+", config.lower().replace("inference", "infer")))
+    for parts, scripts in BY_NAME:
+        if words.issuperset(parts) and not ("train" in words and parts == ("infer", "python")):
+            yield from scripts
 
 
 def roots(text: str, start: Path) -> dict[str, str]:

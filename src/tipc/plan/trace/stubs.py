@@ -59,7 +59,8 @@ STUB = (
 name=${TIPC_NAME-$0}
 unset TIPC_NAME
 case $name in @BASE@/bin/*) name=${name##*/} ;; esac
-if [ "${name##*/}" = sleep ]; then exec @BASE@/core/sleep 0.01; fi
+# Long enough for a background job to be recorded before what the script calls after its sleep.
+if [ "${name##*/}" = sleep ]; then exec @BASE@/core/sleep 0.05; fi
 now=$EPOCHREALTIME
 output=
 [[ /proc/$$/fd/1 -ef /proc/$$/fd/219 ]] || output=$(@BASE@/core/readlink /proc/$$/fd/1)
