@@ -105,7 +105,8 @@ def test_a_program_has_its_own_session_and_python_is_no_trace(bench: Bench, loca
     text = "import os\nassert os.getsid(0) == os.getpgrp() == os.getpid()\n"
     program = bench.task("grep", "-E", "SigIgn|SigBlk", "/proc/self/status")
     assert bench.run(local, program).exit_code == 0
-    assert set(bench.log().split()[1::2]) == {b"0000000000000000"}
+    of_the_c_library = 0b11 << 31  # signals 32 and 33: no program's business
+    assert not any(int(mask, 16) & ~of_the_c_library for mask in bench.log().split()[1::2])
     assert bench.run(local, bench.python(text)).exit_code == 0
     assert bench.run(local, bench.task("ls", "/proc/self/fd")).exit_code == 0
     assert bench.log().split() == [b"0", b"1", b"2", b"3"]  # the last is the directory that ls reads

@@ -14,7 +14,7 @@ from tipc.plan.model import Step
 
 # (share of the largest |output| that may differ, share of the decisions that must be the same)
 TOLERANCES = {
-    "float32": (1e-4, 0.999),
+    "float32": (2e-4, 0.999),  # oneDNN on a hundred layers and more: 1.1e-4 was measured
     "float16": (2e-2, 0.98),
     "bfloat16": (5e-2, 0.95),
     "pact": (5e-2, 0.9),
