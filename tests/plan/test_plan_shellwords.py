@@ -16,7 +16,7 @@ from tipc.plan.shellwords import ShellNeeded, echoed, split_words
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to compare with")
 VARIABLES = {"HOME": "/home/x", "A": "value", "B": "two words"}
-# Left out, since no config asks for it: bash expands `~=~` but not `~=a`; a `$` that braces put before a name.
+# Left out, since no config asks for it: bash expands `~=~` not `~=a`; a `$` that braces put before a name.
 TEXT = st.text(alphabet="ab$A{}B,\"'\\ ~/=#-", max_size=16).filter(
     lambda text: not any(odd in text for odd in ("~=", "$}", "$,"))
 )
