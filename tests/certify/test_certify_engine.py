@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from certify_answers import alarms
 from certify_chain import plan_of, run_chain
 from certify_plain_repo import make_plain_repo
-from conftest import alarms
 
 from tipc.certify.store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
 from tipc.certify.text import verdict_text

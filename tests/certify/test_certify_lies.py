@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from certify_answers import alarms
 from certify_chain import OUT, plan_of, run_chain
 from certify_lies import INFER, LIES, TRAIN, Lie
 from certify_plain_repo import edit, make_plain_repo
-from conftest import alarms
 
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.plan.model import Plan

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from certify_answers import alarms
 from certify_chain import plan_of, run_chain
 from certify_paddle_lies import EPOCHS, LIES, MORE_EDITS, NOTHING, PaddleLie
 from certify_paddle_repo import make_paddle_repo
 from certify_plain_repo import edit
-from conftest import alarms
 
 from tipc.certify.engine import certify
 from tipc.certify.store import load_verdict

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certify_answers import honest_answers
 from certify_chain import plan_of, run_chain
 from certify_plain_repo import edit, make_plain_repo
-from conftest import honest_answers
 
 from tipc.certify.answers import Answer, Comparison, Metric, ParityAnswer
 from tipc.certify.engine import plan_findings
