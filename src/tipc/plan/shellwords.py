@@ -18,6 +18,7 @@ PLAIN = r"[\w@%+=:,./\- ]*\Z"  # nothing here means anything to a shell
 SPECIAL = "0123456789@*#?$!-["  # parameters of the running shell, and old arithmetic
 OPERATORS = ";&|<>()"
 BLANKS = " \t\n"
+_ENDS_PLAIN = frozenset(BLANKS + OPERATORS + "`\\'\"$")  # what ends a run of plain characters
 _REDIRECTION = r"""(?<![^ \t\n])[0-9]?>(?:&[0-9]|[ \t]*((?:"[^"]*"|'[^']*'|[^ \t\n])*))"""
 
 
@@ -165,8 +166,11 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
                     word = _Word()
                 word.add(piece, EXPANDED)
         else:
-            word.add(char, LITERAL)
-            position += 1
+            stop = position + 1
+            while stop < end and text[stop] not in _ENDS_PLAIN:
+                stop += 1
+            word.add(text[position:stop], LITERAL)
+            position = stop
     if word.started:
         words.append(word)
     return words
