@@ -107,7 +107,8 @@ def _verify(paths: list[str], mode: str, options: argparse.Namespace) -> int:
     for path in paths:
         differences = verify_plan(path, mode, options.repo, options.dialect)
         different += bool(differences)
-        verdict = f"{len(differences)} differences" if differences else "the same commands"
+        count = f"{len(differences)} difference{'s' * (len(differences) > 1)}"
+        verdict = count if differences else "the same commands"
         sys.stdout.write(
             _printable("\n".join([f"{path}: {verdict}", *(f"  {line}" for line in differences)]) + "\n")
         )

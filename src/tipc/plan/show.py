@@ -9,8 +9,7 @@ from tipc.plan.machine import Machine
 def plan_text(plan: Plan, machine: Machine) -> str:
     """The cells, what is left out, and what differs from the script."""
     how = "as upstream" if plan.as_upstream else f"this machine: {machine.describe()}"
-    traced = " (traced)" if plan.traced else ""
-    lines = [f"{plan.model or plan.config} · {plan.mode} · dialect {plan.dialect}{traced} · {how}"]
+    lines = [f"{plan.model or plan.config} · {plan.mode} · dialect {plan.dialect} · {how}"]
     lines += [f"  note: {note}" for note in plan.notes]
     width = max([len(cell.id) for cell in plan.cells], default=0)
     for cell in plan.cells:
