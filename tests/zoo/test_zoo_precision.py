@@ -16,9 +16,8 @@ pytestmark = [pytest.mark.paddle, pytest.mark.filterwarnings("ignore")]
 paddle = pytest.importorskip("paddle")
 
 from paddlezoo import amp, amp_emulation, batchnorm, checkpoint, export, resume  # noqa: E402
-from paddlezoo.device import Device, amp_warning, choose, wanted  # noqa: E402
+from paddlezoo.device import Device, amp_warning  # noqa: E402
 from paddlezoo.errors import ZooError  # noqa: E402
-from paddlezoo.loading import Loader  # noqa: E402
 from paddlezoo.predictor import Predictor, why_not  # noqa: E402
 from paddlezoo.quant import convert, pact  # noqa: E402
 
@@ -157,18 +156,6 @@ class TestMixedPrecision:
     def test_no_level_is_full_precision(self) -> None:
         assert type(amp.choose(None, "float16", CPU)) is amp.FullPrecision
         assert type(amp.choose("O0", "float16", CPU)) is amp.FullPrecision
-
-
-def test_a_gpu_that_is_not_there_falls_back_with_a_warning() -> None:
-    chosen = choose("gpu")
-    assert chosen.name == "cpu"
-    assert "there is none here: running on the CPU" in chosen.note
-
-
-def test_two_words_for_the_device_may_not_contradict() -> None:
-    assert wanted(None, True) == "gpu"
-    with pytest.raises(ZooError, match="contradict"):
-        wanted("cpu", True)
 
 
 class TestPact:
@@ -397,21 +384,6 @@ class TestWeights:
         arrays = checkpoint.weights_of(tiny()) | {"head.weight": np.zeros((8, 5), "float32")}
         with pytest.raises(ZooError, match=r"head.weight has the shape \[8, 5\]"):
             checkpoint.load_weights(tiny(), arrays, "x.pdparams")
-
-
-@pytest.mark.parametrize("workers", [0, 1, 3])
-def test_batches_come_in_order_and_errors_come_through(workers: int) -> None:
-    class Squares:
-        def __getitem__(self, index: int) -> tuple[np.ndarray, np.int64]:
-            if index == 7:
-                raise ZooError("7.jpg: damaged image")
-            return np.full((2, 2), index, "float32"), np.int64(index * index)
-
-    loader = Loader(Squares(), [[0, 1], [2, 3], [4], [5, 6]], workers)
-    assert len(loader) == 4
-    assert [labels.tolist() for _, labels in loader] == [[0, 1], [4, 9], [16], [25, 36]]
-    with pytest.raises(ZooError, match=r"7\.jpg"):
-        list(Loader(Squares(), [[0], [7], [1]], workers))
 
 
 def test_recomputed_statistics_are_those_of_all_batches_and_momentum_is_kept() -> None:
