@@ -52,22 +52,6 @@ def test_a_step_that_ignores_term_is_killed(bench: Bench, local: LocalExecutor) 
     assert not bench.alive()
 
 
-@pytest.mark.parametrize("way", ["time-out", "kill"])
-def test_a_step_that_hangs_before_its_program_runs_is_ended(
-    bench: Bench, local: LocalExecutor, way: str
-) -> None:
-    pipe = bench.directory / "pipe.log"
-    os.mkfifo(pipe)  # to open it waits for a reader, as a dead file system would
-    ticket = local.start(bench.task("true", log=pipe, timeout=0.2 if way == "time-out" else None))
-    if way == "kill":
-        assert local.wait(0.2) == []
-        local.kill(ticket)
-    [(_ticket, outcome)] = local.wait(None)
-    assert (outcome.timed_out, outcome.interrupted) == (way == "time-out", way == "kill")
-    assert outcome.signal == signal.SIGKILL
-    assert bench.run(local, bench.task("true")).exit_code == 0
-
-
 def test_a_step_that_cleans_up_on_term_keeps_its_exit_code(bench: Bench, local: LocalExecutor) -> None:
     script = "trap 'echo cleaned; exit 7' TERM; touch ready; while :; do sleep 0.05; done"
     ticket = local.start(bench.task("sh", "-c", script))
@@ -165,6 +149,21 @@ def test_nothing_is_left_when_tipc_is_killed_with_9(bench: Bench, moment: float)
     process.kill()
     process.wait()
     assert bench.eventually(lambda: not bench.alive()), bench.alive()
+
+
+def test_nothing_is_left_when_the_server_and_then_the_keeper_is_killed(bench: Bench) -> None:
+    before = psutil.Process().children()
+    executor = LocalExecutor(grace=0.5)
+    executor.start(bench.task("sh", "-c", "sh -c 'touch up; sleep 1000'; true"))
+    assert bench.eventually((bench.directory / "up").exists)
+    [server] = set(psutil.Process().children()) - set(before)
+    [keeper] = server.children()
+    server.kill()
+    keeper.kill()
+    [(_ticket, outcome)] = executor.wait(None)
+    assert outcome.error == "the keeper of the step was killed"
+    assert bench.eventually(lambda: not bench.alive()), bench.alive()
+    executor.close()
 
 
 @pytest.mark.parametrize("victim", ["server", "keeper"])

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,26 @@ def test_a_file_that_is_no_program_is_said(bench: Bench, local: LocalExecutor) -
 def test_a_log_that_cannot_be_written_is_said(bench: Bench, local: LocalExecutor) -> None:
     outcome = bench.run(local, bench.task("true", log=Path("/proc/nothing/step.log")))
     assert "/proc/nothing/step.log cannot be written" in outcome.error
+
+
+def test_a_log_that_is_a_pipe_without_a_reader_is_refused_and_not_waited_for(
+    bench: Bench, local: LocalExecutor
+) -> None:
+    pipe = bench.directory / "pipe.log"
+    os.mkfifo(pipe)
+    outcome = bench.run(local, bench.task("true", log=pipe))
+    assert outcome.error.startswith(f"the log {pipe} cannot be written")
+    assert bench.run(local, bench.task("true")).exit_code == 0
+
+
+def test_a_program_is_found_by_the_path_of_its_step(bench: Bench, local: LocalExecutor) -> None:
+    program = bench.directory / "only-here"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    task = bench.task("only-here")
+    assert bench.run(local, task).error == "no such program: only-here"
+    found = replace(task, env={**task.env, "PATH": f"{bench.directory}:{task.env['PATH']}"})
+    assert bench.run(local, found).exit_code == 3
 
 
 def test_a_null_byte_in_an_argument_is_an_error_not_a_crash(bench: Bench, local: LocalExecutor) -> None:

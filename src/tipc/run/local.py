@@ -16,7 +16,7 @@ from tipc.run.executor import Outcome, Task
 from tipc.run.gpu import EVERY, GpuUse, watch
 from tipc.run.observed import observed
 from tipc.run.spawner import Spawner
-from tipc.run.warm.proctree import descendants
+from tipc.run.warm.proctree import Handle, descendants
 from tipc.run.warm.wire import receive, send
 from tipc.run.warmth import WarmServer, Warmth
 
@@ -34,6 +34,7 @@ class _Running:
     interrupted: bool = False  # we have asked for its end
     gpu: GpuUse | None = None
     keeper: int = 0  # its pid, once the program runs
+    step: Handle | None = None  # on the program
 
 
 class LocalExecutor:
@@ -150,12 +151,15 @@ class LocalExecutor:
             running.control.close()
             self._begin(ticket, running.task, warm=False)  # the warm server died before the step had begun
         elif message is None:
+            if running.step:
+                running.step.kill_tree()  # its server does that, too, unless it was killed as well
             error = "" if running.interrupted else "the keeper of the step was killed"
             self._end(ticket, Outcome(None, error=error, interrupted=running.interrupted, host=self.host))
         elif "outcome" in message:
             self._end(ticket, self._outcome(running, message["outcome"]), idle=message.get("idle", False))
         elif "pid" in message:
             running.keeper = message["keeper"]
+            running.step = Handle.on(message["pid"])
         elif "paddle" in message and not running.server:
             self.warm_up(running.task)
         elif message.get("needs") and running.server:
@@ -189,6 +193,8 @@ class LocalExecutor:
         running = self._running.pop(ticket, None)
         if running:
             self._selector.unregister(running.control)
+            if running.step:
+                running.step.close()
             if running.server and outcome.warm:
                 self.warmth.suits(running.task, running.server)
             if idle:

@@ -15,10 +15,9 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tipc.run.warm.launch import Become, CannotStart, execute
+from tipc.run.warm.launch import Become, CannotStart, spawn, stay
 from tipc.run.warm.proctree import adopt_orphans, descendants, signal_tree
 from tipc.run.warm.usage import Usage
 from tipc.run.warm.wire import receive, send
@@ -27,8 +26,6 @@ LINGER = 2.0  # seconds that helpers (a resource tracker, a DataLoader worker) h
 ORPHAN_GRACE = 2.0  # between TERM and KILL when nobody waits for the outcome, or the command has ended
 STUBBORN = 10.0  # after KILL: then the outcome says that something could not be ended
 KILL_EVERY = 0.01
-
-Launch = Callable[["dict[str, Any]"], NoReturn]
 
 
 def wake_on_child() -> int:
@@ -63,37 +60,42 @@ class Watch:
         self.status: int | None = None  # of the command itself, as wait tells it
         self.outcome: dict[str, Any] = {"started": time.time(), "error": ""}
         self.usage = Usage()
+        self.notes = -1  # a descriptor: what a warm child has to say
         self.signalled = 0  # the last signal that the tree was sent
         self.hopeless = float("inf")  # when it is said that the tree cannot be ended
         self.grace = float(request["grace"])
         timeout = request["timeout"]
         self.due = None if timeout is None else self.begun + timeout  # when the next harsher thing is done
 
-    def run(self, launch: Launch) -> None:
+    def run(self, *, warm: bool) -> None:
         """Start the step, stay until nothing is left of it, and tell the outcome."""
-        self.outcome["warm"] = launch is not execute
-        self.pid = self._start(launch)
-        if self.pid:
+        self.outcome["warm"] = warm
+        try:
+            self.pid = self._fork() if warm else spawn(self.request)
+        except CannotStart as error:
+            self.outcome.update(error=error.why, exit_code=error.code)
+        else:
             self._tell({"pid": self.pid, "keeper": os.getpid()})
             self._watch()
-        os.close(self.notes)
+        if self.notes >= 0:
+            os.close(self.notes)
         self._tell({"outcome": self.outcome, "idle": True})
 
     def _tell(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # tipc has gone: the socket's end says so, too
             send(self.control, message)
 
-    def _start(self, launch: Launch) -> int:
-        """Fork and let the child become the program; 0 and an ``error`` if it cannot."""
+    def _fork(self) -> int:
+        """Fork this warm interpreter; the child unwinds to the top of the program and becomes the script."""
         readable, writable = os.pipe()
         self.notes, noting = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(readable)
             try:
-                launch(self.request)
+                stay(self.request)
             except CannotStart as error:
-                os.write(writable, json.dumps({"error": error.why, "exit_code": error.code}).encode())
+                os.write(writable, json.dumps({"why": error.why, "code": error.code}).encode())
                 os._exit(error.code)
             except Become as become:
                 become.notes = noting
@@ -103,35 +105,19 @@ class Watch:
                 raise
         os.close(writable)
         os.close(noting)
-        self._see_it_begin(pid, readable)
         with open(readable, "rb") as pipe:
             failure = pipe.read()
-        if not failure:
-            return pid
-        os.waitpid(pid, 0)
-        self.outcome.update(json.loads(failure))
-        return 0
-
-    def _see_it_begin(self, pid: int, started: int) -> None:
-        """Wait until the child runs its program or says why not; one that hangs on the way is killed."""
-        poll = select.poll()
-        poll.register(started, select.POLLIN)
-        poll.register(self.control, select.POLLIN)
-        pause = None if self.due is None else max(0, int((self.due - time.monotonic()) * 1000))
-        ready = [descriptor for descriptor, _event in poll.poll(pause)]
-        if started not in ready:
-            if ready:
-                receive(self.control)
-            self.outcome["interrupted" if ready else "timed_out"] = True
-            self.signalled = signal.SIGKILL
-            self.due = time.monotonic() + KILL_EVERY
-            os.kill(pid, signal.SIGKILL)
+        if failure:
+            os.waitpid(pid, 0)
+            raise CannotStart(**json.loads(failure))
+        return pid
 
     def _watch(self) -> None:
         poll = select.poll()
         poll.register(self.wake, select.POLLIN)
         poll.register(self.control, select.POLLIN)
-        poll.register(self.notes, select.POLLIN)
+        if self.notes >= 0:
+            poll.register(self.notes, select.POLLIN)
         while self._reap():
             now = time.monotonic()
             if self.due is not None and now >= self.due:
@@ -225,7 +211,7 @@ class Watch:
         self._tell({"outcome": self.outcome})
 
 
-def keep(control: socket.socket, launch: Launch) -> NoReturn:
+def keep(control: socket.socket, *, warm: bool) -> NoReturn:
     """Keep one step after the other until the socket closes; the process ends with that.
 
     An exception that leaves it is a fault of ours: the process ends, and the server ends the tree.
@@ -235,6 +221,6 @@ def keep(control: socket.socket, launch: Launch) -> NoReturn:
     request = receive(control)
     while request is not None:
         if "argv" in request:  # not the wish to end a step that had just ended by itself
-            Watch(request, control, wake).run(launch)
+            Watch(request, control, wake).run(warm=warm)
         request = receive(control)
     os._exit(0)

@@ -97,6 +97,33 @@ def _send(pid: int, parent: int, number: int) -> bool:
     return True
 
 
+class Handle:
+    """A hold on one process: what is done through it is never done to a stranger with the same pid."""
+
+    def __init__(self, pid: int, descriptor: int) -> None:
+        self.pid = pid
+        self.descriptor = descriptor
+
+    @classmethod
+    def on(cls, pid: int) -> Handle | None:
+        """None if the process has gone, or the system has no such handles."""
+        try:
+            return cls(pid, os.pidfd_open(pid))
+        except (AttributeError, OSError):
+            return None
+
+    def kill_tree(self) -> None:
+        """Kill the process and all below it, if it still lives."""
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self.descriptor, signal.SIGSTOP)  # from here on its pid stays its own
+            signal_tree(self.pid, signal.SIGKILL)
+            signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let go."""
+        os.close(self.descriptor)
+
+
 def memory(root: int) -> int:
     """Bytes of memory held by the tree below ``root``; pages that several share count once."""
     pids = [pid for pid, _parent in descendants(root)]

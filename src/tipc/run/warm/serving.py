@@ -17,8 +17,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tipc.run.warm.keeper import Launch, drain, keep, wake_on_child
-from tipc.run.warm.launch import Become, execute, replace_process, stay
+from tipc.run.warm.keeper import drain, keep, wake_on_child
+from tipc.run.warm.launch import Become, replace_process
 from tipc.run.warm.opcount import OperatorCounts
 from tipc.run.warm.preload import Preloaded
 from tipc.run.warm.proctree import adopt_orphans, signal_tree
@@ -30,17 +30,17 @@ def main(argv: list[str]) -> Callable[[], object]:
     """Serve on the socket whose number is the argument. Returns in a warm child only: the script to run."""
     requests = socket.socket(fileno=int(argv[1]))
     if argv[2:] != ["warm"]:
-        serve(requests, execute)
+        serve(requests, warm=False)
     preloaded = preload(requests)
     try:
-        serve(requests, stay)
+        serve(requests, warm=True)
     except Become as wanted:
         request, notes = wanted.request, wanted.notes
         wanted.with_traceback(None)  # else its frames would keep the script's globals from ending in time
     return script(request, notes, preloaded)
 
 
-def serve(requests: socket.socket, launch: Launch) -> None:
+def serve(requests: socket.socket, *, warm: bool) -> None:
     """Fork a keeper for every socket until the other side closes; then wait for those that still work."""
     adopt_orphans()
     wake = wake_on_child()
@@ -65,7 +65,7 @@ def serve(requests: socket.socket, launch: Launch) -> None:
             if pid == 0:
                 os.close(wake)
                 requests.close()
-                keep(control, launch)
+                keep(control, warm=warm)
             control.close()
             keepers.add(pid)
     os._exit(0)
