@@ -77,6 +77,7 @@ def test_the_json_has_a_schema_version_and_the_figures(
     assert train["command"].startswith("CUDA_VISIBLE_DEVICES= python train.py")
     assert {metric["name"] for metric in train["metrics"]} == {
         "ips",
+        "peak_ips",
         "loss",
         "wall_s",
         "cpu_s",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from dataclasses import replace
@@ -12,9 +13,11 @@ from fabric import MACHINE, Recipe, fabricate
 
 from tipc.cli.compare import percentage
 from tipc.cli.main import main
-from tipc.report.comparison import BETTER, EQUAL, UNJUDGED, WORSE, compare
-from tipc.report.history import Entry, History, entry_of
-from tipc.report.spread import between_runs, quantile
+from tipc.report.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
+from tipc.report.differences import differences
+from tipc.report.history import Entry, Figure, History, entry_of
+from tipc.report.machine import build
+from tipc.report.spread import between_runs, quantile, within_builds
 from tipc.report.view import view_of
 
 # The standard deviation of a run's own speed, and again of each step's: two runs differ by about 2 %.
@@ -43,7 +46,7 @@ def test_a_slow_down_of_a_tenth_is_found_after_twenty_runs(tmp_path: Path, twent
         slow = made(tmp_path, number, slower=1.1)
         result = compare(twenty[-1], slow, twenty)
         assert result.regression
-        assert result.twins == 20
+        assert (result.old_runs, result.new_runs) == (20, 1)
         assert "all steps" in {change.old.step for change in result.of(WORSE)}
 
 
@@ -57,13 +60,14 @@ def test_the_bound_comes_from_the_spread_of_the_runs(tmp_path: Path) -> None:
     def bound(noise: float) -> float:
         runs = [made(tmp_path, number, noise=noise) for number in range(1, 13)]
         result = compare(runs[-2], runs[-1], runs[:-1])
-        return max(change.bound or 0.0 for change in result.changes if change.old.metric == "ips")
+        assert result.seen_from is not None
+        return result.seen_from
 
     assert bound(0.03) > 2 * bound(0.005)
 
 
 def test_what_was_measured_once_is_not_judged_without_repeats(tmp_path: Path) -> None:
-    old, new = made(tmp_path, 1), made(tmp_path, 2, slower=1.5)
+    old, new = made(tmp_path, 1), made(tmp_path, 2, slower=1.7)
     result = compare(old, new, [old])
     verdicts = {change.old.metric: change.verdict for change in result.changes}
     assert verdicts["wall_s"] == UNJUDGED
@@ -95,14 +99,14 @@ def test_runs_of_other_machines_do_not_tell_how_much_this_one_varies(tmp_path: P
     other = {**MACHINE, "cpu": {"model": "noisy", "cores": 1}}
     strangers = [made(tmp_path, number, machine=other) for number in range(1, 10)]
     result = compare(made(tmp_path, 20), made(tmp_path, 21), strangers)
-    assert result.twins == 0
+    assert result.old_runs == 1
     assert {change.verdict for change in result.changes if change.old.metric == "wall_s"} == {UNJUDGED}
 
 
 def test_runs_of_other_configs_are_no_repeats(tmp_path: Path) -> None:
     others = [made(tmp_path, number, models=("other",)) for number in range(1, 9)]
     result = compare(made(tmp_path, 20), made(tmp_path, 21), others)
-    assert result.twins == 0
+    assert result.old_runs == 1
     speeds = [change for change in result.changes if change.old.metric == "ips"]
     assert {change.source for change in speeds} == {"samples"}
 
@@ -116,6 +120,112 @@ def test_new_gone_and_broken_cells_are_named(tmp_path: Path) -> None:
     ((_, cell, before, now),) = result.broken
     assert (cell, before, now) == ("norm_train-gpu0-null", "not certified", "failed")
     assert result.regression
+
+
+def recorded(name: str) -> tuple[list[Entry], list[Entry]]:
+    """Real runs: equal ones, and some that do a tenth more work."""
+    data = json.loads((Path(__file__).parent / "recorded_runs.json").read_text())[name]
+    equal: list[Entry] = []
+    slower: list[Entry] = []
+    for number, run in enumerate(data["runs"]):
+        figures = {}
+        for (step, metric, label, kind, better, unit), value in zip(
+            data["figures"], run["values"], strict=True
+        ):
+            one = Figure("small", "cell", step, label, metric, kind, better, unit, value)
+            figures[one.key] = one
+        version = "slower" if run["slower"] else "equal"
+        entry = Entry(f"run{number}", number, 3.0, "m", "m", "v", version, "PASSED", "", ("small",), figures)
+        (slower if run["slower"] else equal).append(entry)
+    return equal, slower
+
+
+@pytest.mark.parametrize("name", ["calm", "busy"])
+def test_no_two_of_twenty_real_equal_runs_raise_an_alarm(name: str) -> None:
+    equal, _ = recorded(name)
+    assert len(equal) == 20
+    for place, new in enumerate(equal):
+        for old in equal[:place]:
+            assert not compare(old, new, equal[:place]).regression
+
+
+@pytest.mark.parametrize("name", ["calm", "busy"])
+def test_a_few_real_runs_from_a_calm_time_raise_no_alarm_about_later_ones(name: str) -> None:
+    equal, _ = recorded(name)
+    for count in (1, 3, 5, 8):
+        for first in range(len(equal) - count):
+            base = equal[first : first + count]
+            for new in equal[first + count :]:
+                assert not compare(base[-1], new, base).regression
+
+
+def test_each_real_run_with_a_tenth_more_work_is_found() -> None:
+    equal, slower = recorded("calm")
+    for new in slower:
+        result = compare(equal[-1], new, equal)
+        assert result.regression
+        assert result.seen_from is not None
+        assert result.seen_from < 0.07
+
+
+def slower_in(step: str, slower: list[Entry], equal: list[Entry]) -> list[Entry]:
+    """Runs in which only one step does more work."""
+    return [
+        replace(
+            run,
+            figures={key: run.figures[key] if step in key[1] else like.figures[key] for key in like.figures},
+        )
+        for run, like in zip(slower, equal, strict=False)
+    ]
+
+
+def test_one_step_that_is_slower_in_one_run_is_named_and_no_alarm() -> None:
+    equal, slower = recorded("calm")
+    (new,) = slower_in("bs1", slower[7:8], equal[2:])  # by 40 %: the machine was busy as well
+    result = compare(equal[-1], new, equal)
+    assert not result.regression
+    assert "norm_train-gpu0/infer-cpu-bs1" in {change.old.step for change in result.changes if change.suspect}
+    assert "perhaps slower: norm_train-gpu0/infer-cpu-bs1" in printed(result)
+    assert "make 2 more of this version" in printed(result)
+
+
+def test_repeats_of_the_new_run_count_with_it() -> None:
+    equal, slower = recorded("busy")
+    bounds = []
+    for count in (1, 3, 8):
+        result = compare(equal[-1], slower[count - 1], [*equal, *slower[: count - 1]])
+        assert result.new_runs == count
+        bounds.append(result.seen_from or 0.0)
+    assert bounds[0] > 1.5 * bounds[1] > 1.5 * bounds[2] > 0
+    assert "B is compared as the median of 8 runs" in printed(result)
+
+
+def test_a_run_of_the_same_version_is_not_its_own_baseline() -> None:
+    equal, _ = recorded("calm")
+    result = compare(equal[3], equal[-1], equal)
+    assert (result.old_runs, result.new_runs) == (19, 1)
+
+
+def printed(result: Comparison) -> str:
+    return "\n".join("".join(span.text for span in line) for line in differences(result))
+
+
+def test_changes_that_are_not_committed_make_another_version() -> None:
+    clean = {"tipc": "1", "repos": {"/r": {"commit": "abc", "changed": False}}}
+    dirty = {"tipc": "1", "repos": {"/r": {"commit": "abc", "changed": True}}}
+    assert build(clean, ["one"]) == build(clean, ["two"])
+    assert build(dirty, ["one"]) != build(dirty, ["two"])
+    assert build({"tipc": "1"}, ["one"]) != build({"tipc": "1"}, ["two"])
+
+
+def test_runs_that_were_disturbed_do_not_widen_a_robust_spread() -> None:
+    values = [[0.0, 0.01, -0.01, 0.005, -0.004, 0.3, 0.008, -0.006]]
+    plain, robust = within_builds(values), within_builds(values, robust=True)
+    assert plain is not None
+    assert robust is not None
+    assert robust.sigma < 0.02 < 0.1 < plain.sigma
+    assert robust.freedom < plain.freedom
+    assert within_builds([[0.0, 0.1], [1.0, 1.1]]) is None  # too few of either version
 
 
 def test_an_old_change_in_the_history_hardly_widens_the_bound() -> None:
@@ -142,16 +252,16 @@ def test_the_quantiles_are_those_of_student() -> None:
 
 def test_the_command_exits_with_one_on_a_regression(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with History(home) as history:
-        for number in range(1, 9):
+        for number in range(1, 10):
             history.put(made(home, number))
-        history.put(made(home, 20, slower=1.3, gpus=("0",)))
+        history.put(made(home, 20, slower=1.7, gpus=("0",)))
     assert main(["compare", "r7", "r8"]) == 0
     assert "NO REGRESSION" in capsys.readouterr().out
     assert main(["compare", "r8", "r20"]) == 1
     text = capsys.readouterr().out
-    assert "A is compared as the median of 8 runs" in text
+    assert "A is compared as the median of 9 runs" in text
     assert "gone    norm_train-gpu0,1-null" in text
-    assert text.rstrip().splitlines()[-1].startswith("REGRESSION · ")
+    assert "\nREGRESSION · " in text
     assert main(["compare", "r20"]) == 1  # with the one before it
     assert main(["compare", "r8", "r20", "--all"]) == 1
     assert EQUAL in capsys.readouterr().out

@@ -12,9 +12,10 @@ def main(argv: list[str]) -> int:
     """Compare two runs, or one with those before it."""
     parser = argparse.ArgumentParser(
         prog="tipc compare",
-        description="Compare run B with run A. One run is compared with the one before it on the same "
-        "machine; without any, the newest is. How much a figure may vary is measured: from the history, or "
-        "from the samples inside the two runs.",
+        description="Compare run B with run A. One run is compared with the newest one before it on the same "
+        "machine, of another version if there is one; without any, the newest run is. Repeats of a run "
+        "(same commits, same versions) count with it. How much a figure may vary is measured: from the "
+        "history, or from the samples inside the two runs.",
     )
     parser.add_argument("runs", nargs="*", metavar="RUN", help="A B, or B")
     parser.add_argument(
@@ -41,7 +42,7 @@ def main(argv: list[str]) -> int:
         if len(args.runs) == 2:
             old = find_entry(history, args.runs[0])
         elif earlier:
-            old = earlier[-1]
+            old = next((one for one in reversed(earlier) if one.build != new.build), earlier[-1])
         else:
             raise UsageError(f"there is no run before {new.id} to compare it with", remedy="tipc history")
         result = compare(old, new, earlier, worth=args.threshold)

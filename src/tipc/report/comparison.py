@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 from tipc.report.figures import ACCURACY, LATENCY, LOSS, LOWER, MEMORY, OF_THE_MACHINE, SPEED, TIME
+from tipc.report.groups import Group, groups_of, judged
 from tipc.report.history import Entry, Figure
-from tipc.report.spread import Key, Spread, between_runs, inside_runs, on_scale, pooled, quantile
+from tipc.report.spread import (
+    RUNS,
+    TWINS,
+    Key,
+    Spread,
+    between_runs,
+    by_build,
+    inside_runs,
+    of_middles,
+    on_scale,
+    pooled,
+    quantile,
+    within_builds,
+)
 from tipc.report.view import BAD
 
 CHANCE = 0.002  # of one false alarm in a whole comparison of equal runs
+SINGLE = 0.25  # the share of it that single figures have; the groups are surer, and have the rest
+SUSPECT = 0.05  # what chance gives more rarely is worth another run
 # The smallest change that is worth a word, however sure it is: ratios, and differences of loss and accuracy.
 WORTH = {SPEED: 0.02, LATENCY: 0.02, MEMORY: 0.05, TIME: 0.05, LOSS: 0.01, ACCURACY: 0.005}
+DISTURBED = 1.5  # what else a machine does can make one step of one run so much slower
 UNREPEATED = 4  # so many times that, where no repeated run tells how much loss and accuracy vary
+TIMES = (SPEED, LATENCY, TIME)
 WORSE, BETTER, EQUAL, UNJUDGED = "worse", "better", "equal", "not judged"
-TWINS = 3  # repeats of the old run whose median is taken
-ALL_STEPS = "all steps"
 
 
 @dataclass(frozen=True)
@@ -31,6 +47,7 @@ class Change:
     bound: float | None  # how much worse it may look by chance; None: nobody knows
     verdict: str
     source: str = ""
+    suspect: bool = False  # not sure enough to be called worse, and not likely to be chance
 
     @property
     def relative(self) -> bool:
@@ -49,7 +66,10 @@ class Comparison:
     appeared: tuple[tuple[str, str], ...]
     vanished: tuple[tuple[str, str], ...]
     like: bool  # the same kind of machine
-    twins: int  # the old figures are the medians of so many runs; 0: they are those of one run
+    old_runs: int = 1  # the old figures are the medians of so many runs
+    new_runs: int = 1
+    earlier: int = 0  # runs of the history that tell how the figures vary
+    seen_from: float | None = None  # what slows every step down by more than this is found
 
     @property
     def regression(self) -> bool:
@@ -66,33 +86,38 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
     """Compare two runs; ``repeats`` are earlier runs of the history, oldest first.
 
     Those on the same machine tell how much each figure varies. Those of them with the same commits and
-    versions as ``old`` are repeats of it: of three or more, the median takes its place. ``worth`` replaces
-    the smallest ratio that counts. Of unlike machines only loss and accuracy are compared.
+    versions as ``old`` or ``new`` are repeats of it, and the median of them takes its place (of an old run
+    from three on). ``worth`` replaces the smallest ratio that counts. Of unlike machines only loss and
+    accuracy are compared.
     """
     like = old.machine == new.machine
     known = [entry for entry in repeats if entry.machine == new.machine and entry.id != new.id]
-    twins = [entry for entry in known if entry.build == old.build] if like else []
-    base = middle_of(old, twins)
-    keys = [key for key in base if key in new.figures]
-    keys = [key for key in keys if like or base[key].kind not in OF_THE_MACHINE]
-    pairs = {key: (base[key], new.figures[key]) for key in keys}
-    values = {key: _values(key, pairs[key][0], known) for key in keys}
-    whole = _all_steps(pairs, known)
-    repeated = min((sum(key in one.figures for one in twins) for key in keys), default=0)
+    olds = [entry for entry in known if entry.build == old.build] if like else []
+    olds = olds if len(olds) >= TWINS else [old]
+    # Repeats of the new run are no repeats of the old one: where both are the same version, it is alone.
+    news = [entry for entry in known if entry.build == new.build != old.build] if like else []
+    news.append(new)
+    base, now = middle_of(old, olds), middle_of(new, news)
+    keys = [key for key in base if key in now and (like or base[key].kind not in OF_THE_MACHINE)]
+    pairs = {key: (base[key], now[key]) for key in keys}
     spreads: dict[Key, Spread] = {}
     for key, (before, after) in pairs.items():
-        spread = between_runs(values[key]) or inside_runs(before, after)
-        if spread is not None:
-            spreads[key] = _against_middle(spread, sum(key in one.figures for one in twins))
+        if spread := _repeated(key, before, known, robust=_having(key, news) >= TWINS):
+            spreads[key] = of_middles(spread, _having(key, olds), _having(key, news))
+        elif spread := inside_runs(before, after):
+            spreads[key] = spread
     spreads = pooled(spreads, base)
-    chance = CHANCE / 2 / max(len(spreads), 1)
-    changes = [
-        _change(before, after, spreads.get(key), chance, worth) for key, (before, after) in pairs.items()
-    ]
-    for before, after, points in whole:
-        spread = between_runs(points)
-        spread = _against_middle(spread, repeated) if spread else None
-        changes.append(_change(before, after, spread, CHANCE / 2 / len(whole), worth))
+    chance = CHANCE * SINGLE / max(len(spreads), 1)
+    changes = []
+    for key, (before, after) in pairs.items():
+        found = _change(before, after, spreads.get(key), chance, worth)
+        sure = _having(key, news) >= TWINS and _having(key, known) >= RUNS
+        changes.append(found if sure or before.kind not in TIMES else _alone(found))
+    together = []
+    for group in groups_of({key: base[key] for key in keys}):
+        change, spread = judged(group, olds, news, known)
+        if spread is not None:
+            together.append(_together(group, change, spread, worth))
     broken = [
         (*cell, state, new.cells[cell])
         for cell, state in old.cells.items()
@@ -101,60 +126,58 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
     return Comparison(
         old,
         new,
-        tuple(changes),
+        (*changes, *together),
         tuple(broken),
         tuple(sorted(set(new.cells) - set(old.cells))),
         tuple(sorted(set(old.cells) - set(new.cells))),
         like,
-        repeated if repeated >= TWINS else 0,
+        min((_having(key, olds) for key in keys), default=1),
+        min((_having(key, news) for key in keys), default=1),
+        len({entry.id for entry in known} - {entry.id for entry in news}),
+        together[0].bound if together else None,
     )
 
 
-def middle_of(old: Entry, twins: Sequence[Entry]) -> dict[Key, Figure]:
-    """The figures of a run, each as the median over its repeats where there are enough of them."""
+def middle_of(run: Entry, repeats: Sequence[Entry]) -> dict[Key, Figure]:
+    """The figures of a run, each as the median over its repeats where there are any."""
     middle = {}
-    for key, figure in old.figures.items():
-        values = [entry.figures[key].value for entry in twins if key in entry.figures]
-        if len(values) >= TWINS:
-            figure = replace(figure, value=median(values), samples=(), spread=0.0, count=1)
+    for key, figure in run.figures.items():
+        values = [entry.figures[key].value for entry in repeats if key in entry.figures]
+        if len(values) > 1:
+            figure = replace(figure, value=median(values))
         middle[key] = figure
     return middle
 
 
-def _against_middle(spread: Spread, count: int) -> Spread:
-    """The spread of the difference to the median of so many runs, from that between two runs."""
-    if count < TWINS:
-        return spread
-    return replace(spread, sigma=spread.sigma * math.sqrt((1 + math.pi / 2 / count) / 2))
+def _repeated(key: Key, like: Figure, known: Sequence[Entry], *, robust: bool) -> Spread | None:
+    """How much a figure varies from run to run: between repeats, else between neighbours."""
+    entries = [entry for entry in known if key in entry.figures]
+    groups = [[on_scale(like, entry.figures[key].value) for entry in group] for group in by_build(entries)]
+    return within_builds(groups, robust=robust) or between_runs(
+        [on_scale(like, entry.figures[key].value) for entry in entries]
+    )
 
 
-def _values(key: Key, like: Figure, entries: Iterable[Entry]) -> list[float]:
-    return [on_scale(like, entry.figures[key].value) for entry in entries if key in entry.figures]
+def _alone(change: Change) -> Change:
+    """A time of one step, of a run or two: no statistics tells a disturbance from a change, more runs do."""
+    least = math.log(DISTURBED)
+    if change.bound is None or change.bound >= least or change.change < -least:
+        return change
+    if change.verdict != WORSE or change.change > least:
+        return replace(change, bound=least)
+    return replace(change, bound=least, verdict=EQUAL, suspect=True)
 
 
-def _all_steps(
-    pairs: Mapping[Key, tuple[Figure, Figure]], known: Sequence[Entry]
-) -> list[tuple[Figure, Figure, list[float]]]:
-    """For each plan one figure over its training speeds and inference times: what slows everything down by
-    a little shows there when each alone is still within its spread."""
-    plans: dict[str, list[Key]] = {}
-    for key, (before, _) in pairs.items():
-        if before.metric.split()[0] in ("ips", "inference_ms"):
-            plans.setdefault(key[0], []).append(key)
-    found = []
-    for plan, keys in plans.items():
-        if len(keys) < 2:
-            continue
+def _having(key: Key, entries: Sequence[Entry]) -> int:
+    return max(1, sum(key in entry.figures for entry in entries))
 
-        def slowness(figures: Mapping[Key, Figure], keys: Sequence[Key] = keys) -> float:
-            return sum(_badness(figures[key]) for key in keys) / len(keys)
 
-        then = slowness({key: pairs[key][0] for key in keys})
-        now = slowness({key: pairs[key][1] for key in keys})
-        points = [slowness(one.figures) for one in known if all(key in one.figures for key in keys)]
-        old = Figure(plan, "", ALL_STEPS, ALL_STEPS, "time", LATENCY, LOWER, "×", 1.0)
-        found.append((old, replace(old, value=math.exp(now - then)), points))
-    return found
+def _together(group: Group, change: float, spread: Spread, worth: float | None) -> Change:
+    old, new = group.figure(1.0), group.figure(math.exp(change))
+    chance = CHANCE * (1 - SINGLE) * group.share
+    found = _change(old, new, spread, chance, worth)
+    doubt = quantile(SUSPECT * group.share, spread.freedom) * spread.sigma
+    return replace(found, suspect=found.verdict == EQUAL and change > max(doubt, _floor(old, worth)))
 
 
 def _badness(figure: Figure) -> float:
@@ -163,11 +186,7 @@ def _badness(figure: Figure) -> float:
 
 def _change(old: Figure, new: Figure, spread: Spread | None, chance: float, worth: float | None) -> Change:
     change = _badness(new) - _badness(old)
-    floor = WORTH[old.kind] if worth is None or old.kind not in OF_THE_MACHINE else worth
-    if old.kind in OF_THE_MACHINE:
-        floor = math.log1p(floor)
-    elif old.kind == LOSS:
-        floor *= max(abs(old.value), 1e-12)
+    floor = _floor(old, worth)
     if spread is None:
         if old.kind in OF_THE_MACHINE and worth is None:
             return Change(old, new, change, None, UNJUDGED, "measured once")
@@ -177,3 +196,10 @@ def _change(old: Figure, new: Figure, spread: Spread | None, chance: float, wort
     bound = max(floor, quantile(chance, spread.freedom) * spread.sigma)
     verdict = WORSE if change > bound else BETTER if change < -bound else EQUAL
     return Change(old, new, change, bound, verdict, spread.source)
+
+
+def _floor(figure: Figure, worth: float | None) -> float:
+    """The smallest change that counts, on the figure's scale."""
+    if figure.kind in OF_THE_MACHINE:
+        return math.log1p(WORTH[figure.kind] if worth is None else worth)
+    return WORTH[figure.kind] * (max(abs(figure.value), 1e-12) if figure.kind == LOSS else 1)

@@ -8,6 +8,7 @@ from collections import Counter
 from tipc.report.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Change, Comparison
 from tipc.report.figures import HIGHER
 from tipc.report.history import Entry
+from tipc.report.spread import RUNS, TWINS
 from tipc.report.terminal import Line, Span, aligned
 from tipc.report.text import clean, figure
 
@@ -20,9 +21,10 @@ def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
         [Span("A  ", "dim"), Span(_name(result.old))],
         [Span("B  ", "dim"), Span(_name(result.new))],
     ]
-    if result.twins:
-        text = f"A is compared as the median of {result.twins} runs with the same commits and versions"
-        lines.append([Span(f"   {text}", "dim")])
+    for name, count in (("A", result.old_runs), ("B", result.new_runs)):
+        if count > 1:
+            text = f"{name} is compared as the median of {count} runs with the same commits and versions"
+            lines.append([Span(f"   {text}", "dim")])
     if not result.like:
         text = "the machines are not alike: only loss and accuracy are compared"
         lines.append([Span(f"   {text}", "yellow")])
@@ -35,7 +37,7 @@ def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
     plans = [change.old.plan for change in changes]
     plans += [cell[0] for cell in (*result.broken, *result.appeared, *result.vanished)]
     for plan in dict.fromkeys(plans):
-        lines += [[], [Span(clean(plan), "bold")]]
+        lines += [[], [Span(clean(plan or "all configs"), "bold")]]
         mine = [row for row, change in zip(table[1:], changes, strict=True) if change.old.plan == plan]
         lines += [table[0], *mine] if mine else []
         lines += [
@@ -47,7 +49,29 @@ def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
             lines += [
                 [Span(f"{word:<8}", "yellow"), Span(clean(cell))] for name, cell in cells if name == plan
             ]
-    return [*lines, [], _conclusion(result)]
+    return [*lines, [], _conclusion(result), *_advice(result)]
+
+
+def _advice(result: Comparison) -> list[Line]:
+    """What one run more would tell, and what no run could tell on this machine so far."""
+    lines: list[Line] = []
+    suspects = sorted((one for one in result.changes if one.suspect), key=lambda one: -one.change)
+    if suspects:
+        told = ", ".join(f"{_called(one)} {_percent(one, one.change)}" for one in suspects[:3])
+        more = f" and {len(suspects) - 3} more" if len(suspects) > 3 else ""
+        lines.append([Span("  perhaps slower: ", "yellow"), Span(clean(told) + more)])
+        missing = TWINS - result.new_runs
+        text = "more runs of either version would tell"
+        if missing > 0:
+            text = f"a run can be disturbed: make {missing} more of this version, and compare the last with A"
+        lines.append([Span(f"  {text}", "dim")])
+    if result.seen_from is not None:
+        text = f"what slows every step down is seen here from {100 * math.expm1(result.seen_from):.1f} % on"
+        lines.append([Span(f"  {text}", "dim")])
+    elif result.like and result.changes and result.earlier < RUNS:
+        text = f"fewer than {RUNS} earlier runs on this machine: times are judged from half as slow again on"
+        lines.append([Span(f"  {text}", "dim")])
+    return lines
 
 
 def _conclusion(result: Comparison) -> Line:
@@ -72,7 +96,7 @@ def _name(entry: Entry) -> str:
 
 def _row(change: Change) -> list[Line]:
     old, new = change.old, change.new
-    name = f"{old.step} · {old.metric}"
+    name = _called(change)
     style = STYLES[change.verdict]
     return [
         [Span(change.verdict, style)],
@@ -83,6 +107,10 @@ def _row(change: Change) -> list[Line]:
         [Span("?" if change.bound is None else _percent(change, change.bound))],
         [Span(change.source, "dim")],
     ]
+
+
+def _called(change: Change) -> str:
+    return f"{change.old.step} · {change.old.metric}"
 
 
 def _value(value: float, unit: str) -> str:

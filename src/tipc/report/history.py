@@ -15,6 +15,8 @@ from tipc.errors import EnvironmentProblem, UsageError
 from tipc.report.headline import headline
 from tipc.report.machine import build, fingerprint, machine_name, versions
 from tipc.report.view import RunView
+from tipc.run.journal import read_events
+from tipc.run.record import Run
 
 NAME = "history.sqlite"
 VERSION = 1
@@ -114,7 +116,7 @@ def entry_of(view: RunView) -> Entry:
         fingerprint(run.environment),
         machine_name(run.environment),
         versions(run.environment),
-        build(run.environment),
+        build(run.environment, _sources(run)),
         headline(view).word,
         str(headline(view)),
         tuple(dict.fromkeys(plan.model for plan in run.plans)),
@@ -194,7 +196,7 @@ class History:
             rows = self.db.execute(query, (machine, limit)).fetchall()
         return [_entry(row) for row in rows][::-1]
 
-    def before(self, entry: Entry, limit: int = 20) -> list[Entry]:
+    def before(self, entry: Entry, limit: int = 50) -> list[Entry]:
         """The runs before this one on the same machine that share a config with it, oldest first, filled."""
         query = (
             "SELECT * FROM runs WHERE machine = ? AND started < ? AND id != ? AND id IN ("
@@ -241,6 +243,16 @@ class History:
             raise EnvironmentProblem(
                 f"the history cannot be used: {error}", path=str(self.path), remedy="move the file away"
             ) from error
+
+
+def _sources(run: Run) -> list[str]:
+    """Digests of the scripts that a run used, as its journal has them."""
+    try:
+        events = read_events(run.directory)
+    except UsageError:  # a run that was never written down
+        return []
+    told = [event.get("inputs", {}) for event in events if event["event"] == "start"]
+    return sorted({str(inputs.get(name, "")) for inputs in told for name in ("scripts", "config")})
 
 
 def _entry(row: sqlite3.Row) -> Entry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -46,9 +46,16 @@ def versions(environment: Mapping[str, Any]) -> str:
     return ", ".join(dict.fromkeys(words)) or f"Python {environment.get('python', '?')}"
 
 
-def build(environment: Mapping[str, Any]) -> str:
-    """Equal for runs of the same commits with the same versions: repeats, as far as can be told."""
+def build(environment: Mapping[str, Any], sources: Sequence[str] = ()) -> str:
+    """Equal for runs of the same commits with the same versions: repeats, as far as can be told.
+
+    A repository with changes that are not committed, or without commits, is known by its ``sources``.
+    """
     parts = [environment.get("tipc"), versions(environment), environment.get("repos")]
+    repos = environment.get("repos")
+    told = list(repos.values()) if isinstance(repos, Mapping) else []
+    if not told or any(not isinstance(repo, Mapping) or repo.get("changed") for repo in told):
+        parts.append(list(sources))
     return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode()).hexdigest()[:12]
 
 

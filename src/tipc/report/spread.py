@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import NormalDist, median
+from statistics import NormalDist, fmean, median
 
 from tipc.report.figures import OF_THE_MACHINE
-from tipc.report.history import Figure
+from tipc.report.history import Entry, Figure
 
 REPEATS = 4  # so many runs tell how much they differ from one to the next
+RUNS = 8  # so many tell how the machine varies: its calm and busy times last for minutes
+TWINS = 3  # so many repeats of a run give a median
 PRIOR = 8.0  # what like figures weigh, in degrees of freedom: a few repeats can agree by accident
+EFFICIENCY = 0.37  # of a median of distances: it knows as much as so much of the values in a mean of squares
 TRUSTED = 2  # of the samples inside a run: neighbours are disturbed by the same things
-
+TIMED = ("", "time")  # what training speeds and inference times are to each other
 
 Key = tuple[str, str, str]
 
@@ -51,6 +54,41 @@ def between_runs(values: Sequence[float]) -> Spread | None:
     return Spread(math.sqrt(variance), (len(values) - 1) * 2 / 3, f"{len(values)} runs")
 
 
+def within_builds(groups: Iterable[Sequence[float]], *, robust: bool = False) -> Spread | None:
+    """From the values of runs that repeat each other, a group for each version: how they lie around their
+    middle. What a new version changed is not in it.
+
+    With ``robust`` the runs that were disturbed do not count: how the median of several runs varies.
+    """
+    groups = [group for group in groups if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in groups)
+    if freedom < REPEATS - 1:
+        return None
+    source = f"{sum(map(len, groups))} runs"
+    if robust:
+        distances = [
+            abs(value - median(group)) * math.sqrt(len(group) / (len(group) - 1))
+            for group in groups
+            for value in group
+        ]
+        return Spread(math.sqrt(2) * 1.4826 * median(distances), EFFICIENCY * freedom, source)
+    squares = sum((value - fmean(group)) ** 2 for group in groups for value in group)
+    return Spread(math.sqrt(2 * squares / freedom), freedom, source)
+
+
+def by_build(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """The runs that repeat each other, as far as can be told: same commits, same versions."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.build, []).append(entry)
+    return list(groups.values())
+
+
+def of_middles(spread: Spread, old: int, new: int) -> Spread:
+    """The spread of the difference between the medians of so many runs, from that between two runs."""
+    return replace(spread, sigma=spread.sigma * math.sqrt((_share(old) + _share(new)) / 2))
+
+
 def inside_runs(first: Figure, second: Figure) -> Spread | None:
     """From the samples inside two runs, where there are no repeats to learn from."""
     errors = [_standard_error(figure) for figure in (first, second)]
@@ -62,12 +100,24 @@ def inside_runs(first: Figure, second: Figure) -> Spread | None:
 
 
 def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict[Key, Spread]:
-    """Each spread drawn towards that of the same figure of steps of the same kind, the more so the less it is
-    known itself."""
+    """Each spread drawn towards that of like figures, the more so the less it is known itself.
+
+    What disturbs a machine hits any step at any time: a speed or a time is taken to vary at least as much as
+    those of all steps do on the average, whether or not this one was hit so far.
+    """
     groups: dict[tuple[str, str], list[Spread]] = {}
     for key, spread in spreads.items():
         groups.setdefault(_like(figures[key]), []).append(spread)
-    return {key: _drawn(spread, groups[_like(figures[key])]) for key, spread in spreads.items()}
+    found = {}
+    for key, own in spreads.items():
+        like = _like(figures[key])
+        drawn = _drawn(own, groups[like])
+        if like == TIMED:
+            known = sum(spread.freedom for spread in groups[like])
+            least = math.sqrt(sum(one.freedom * one.sigma**2 for one in groups[like]) / known)
+            drawn = replace(drawn, sigma=max(drawn.sigma, least))
+        found[key] = drawn
+    return found
 
 
 def quantile(chance: float, freedom: float) -> float:
@@ -82,7 +132,14 @@ def quantile(chance: float, freedom: float) -> float:
     )
 
 
+def _share(count: int) -> float:
+    """The variance of the median of so many values, as a share of that of one."""
+    return 1 / count if count < TWINS else math.pi / 2 / count
+
+
 def _like(figure: Figure) -> tuple[str, str]:
+    if figure.metric.split(" ", 1)[0] in ("ips", "inference_ms"):
+        return TIMED
     return figure.label.split(" ", 1)[0], figure.metric
 
 
