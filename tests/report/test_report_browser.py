@@ -88,7 +88,7 @@ def test_curves_are_drawn(chromium: Any, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_page([view_of(*fabricate(tmp_path))], path)
     opened(chromium, path)
-    box = chromium.find_element("css selector", ".curve polyline").rect
+    box = chromium.find_element("css selector", ".curve path").rect
     assert box["width"] > 100
     assert box["height"] > 20
 
@@ -177,7 +177,7 @@ def test_a_thousand_cells_can_be_filtered_without_a_stutter(chromium: Any, tmp_p
     chromium.execute_script(
         "document.getElementById('p3c1').open = document.getElementById('p3').open = true"
     )
-    step = chromium.find_element("css selector", "#p3c1 details.step")
+    step = chromium.find_element("css selector", "#p3c1 details.packed")
     step.find_element("tag name", "summary").send_keys(" ")
     wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait(chromium, 60)
     wait.until(lambda _: "train.py --epochs=4" in step.text)  # it is unpacked when it is opened

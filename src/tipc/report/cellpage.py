@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tipc.certify.verdict import PASS
+from tipc.certify.verdict import NOT_CERTIFIED, PASS
 from tipc.report import charts
 from tipc.report.evidence import operator_counts
 from tipc.report.figures import curve
@@ -21,6 +21,8 @@ from tipc.report.view import BAD, ORDER, CellView, PlanView, StepView, asked
 from tipc.run.record import FAILED, TIMEOUT
 
 TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for
+MANY = 200  # steps
+WHOLE_LOGS, SHORT_LOGS = 20, 60  # failed steps whose logs are shown at length, and at all in the open
 STAGES = ("preprocess", "inference", "postprocess")
 
 
@@ -45,13 +47,14 @@ class Budget:
     def lines(self, view: StepView) -> int:
         """How many lines of a step's log to show."""
         if view.state in BAD:
-            self.failed += 1
-            return 40 if self.failed <= 40 else 8
-        return 12 if self.steps <= 60 else 4 if self.steps <= 2000 else 0
+            self.failed += bool(view.result.log)
+            return 40 if self.failed <= WHOLE_LOGS else 8
+        return 12 if self.steps <= 60 else 4 if self.steps <= MANY else 2 if self.steps <= 2000 else 0
 
     def packs(self, view: StepView) -> bool:
-        """The details of this step go into the packed part: there are many, and it is not one to look at."""
-        return self.steps > 200 and view.state not in BAD
+        """The details of this step go into the packed part: there are many, and it is not one to look at,
+        or so many of those were shown that it hardly tells anything new."""
+        return self.steps > MANY and (view.state not in BAD or self.failed > SHORT_LOGS)
 
 
 def cell_page(
@@ -60,20 +63,19 @@ def cell_page(
     """The template's data about a cell; ``clock`` is when the plan began and how long it took."""
     data = cell.cell
     ran = [view for view in cell.steps if view.result.started]
-    words = f"{data.trainer} {data.runs_on} {data.precision} {data.amp_level} {cell.state} " + " ".join(
-        sorted({word for view in cell.steps for word in view.label.split()})
-    )
     latency, scale = _latency(cell)
     return {
         "anchor": anchor,
         "trainer": data.trainer,
         "runs_on": asked(data),
         "state": cell.state,
-        "words": words.lower(),
+        "words": f"{data.precision} {data.amp_level}".strip(),
         "time": duration(cell.wall),
         "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
-        "bars": _bars(ran, clock),
-        "not_certified": data.not_certified,
+        "lane": charts.lane(_bars(ran, clock)),
+        "not_certified": ""
+        if any(one.status == NOT_CERTIFIED for one in cell.findings)
+        else data.not_certified,
         "curves": _curves(cell, budget),
         "evaluation": ", ".join(
             f"{name} {figure(value)}"
@@ -86,8 +88,23 @@ def cell_page(
         "pictures": budget.pictures.of(plan, cell, budget.plans),
         **_findings(cell, budget),
         "steps": [_step(plan, view, target, budget) for view in cell.steps],
-        "skips": [f"{skip.what}: {skip.reason}" for skip in cell.skips],
+        "skips": _skips(cell),
     }
+
+
+def _skips(cell: CellView) -> list[str]:
+    """What was left out, each reason once, and of each command what it does not share with the one before."""
+    reasons: dict[str, list[list[str]]] = {}
+    for skip in cell.skips:
+        reasons.setdefault(skip.reason, []).append(skip.what.split())
+    return [f"{', '.join(map(' '.join, _unlike(skipped)))}: {reason}" for reason, skipped in reasons.items()]
+
+
+def _unlike(commands: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    before: Sequence[str] = ()
+    for words in commands:
+        yield [word for word in words if word not in before] or words
+        before = words
 
 
 def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
@@ -101,37 +118,26 @@ def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
     rest = [one for one in found if one not in shown]
     told = [f"{one.check} {one.message}" for one in rest if one.check.startswith(TELLING)]
     names = Counter(one.check for one in rest if not one.check.startswith(TELLING))
-    told += [f"{check} ×{count}" if count > 1 else check for check, count in names.items()]
+    told.append(" ".join(f"{check} ×{count}" if count > 1 else check for check, count in names.items()))
     return {
         "findings": shown,
-        "passed": " · ".join(told),
+        "passed": " · ".join(filter(None, told)),
         "more_findings": [] if budget.brief else rest,
     }
 
 
-def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[dict[str, Any]]:
+def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[tuple[str, float, float, int]]:
     """The steps on a line of time; those that ran at once lie below each other."""
     first, span = clock
     ends: list[float] = []
-    lanes = []
+    bars = []
     for view in sorted(views, key=lambda view: view.result.started):
-        begun = view.result.started
-        lane = next((number for number, end in enumerate(ends) if end <= begun + 0.01 * span), len(ends))
-        ends[lane : lane + 1] = [begun + view.result.wall]
-        lanes.append((view, lane))
-    height = 100 / max(len(ends), 1)
-    return [
-        {
-            "kind": view.step.kind,
-            "bad": view.state in BAD,
-            "left": f"{100 * (view.result.started - first) / span:.1f}",
-            "width": f"{100 * view.result.wall / span:.1f}",
-            "lane": f";top:{lane * height:.0f}%;height:{height:.0f}%" if len(ends) > 1 else "",
-            "label": view.label,
-            "time": duration(view.result.wall),
-        }
-        for view, lane in lanes
-    ]
+        begun, wall = view.result.started, view.result.wall
+        row = next((number for number, end in enumerate(ends) if end <= begun + 0.01 * span), len(ends))
+        ends[row : row + 1] = [begun + wall]
+        kind = "x" if view.state in BAD else f"k-{view.step.kind}"
+        bars.append((kind, (begun - first) / span, wall / span, row))
+    return bars
 
 
 def _curves(cell: CellView, budget: Budget) -> list[Any]:
@@ -186,13 +192,12 @@ def _step(plan: PlanView, view: StepView, target: Path, budget: Budget) -> dict[
         "attempts": result.attempts,
         "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
     }
-    body = ""
-    if budget.packs(view):
-        body = str(len(budget.packed))
+    packed = budget.packs(view)
+    if packed:
         budget.packed.append({**details, "log": one_line(details["log"], 600)})
     return {
         **details,
-        "body": body,
+        "packed": packed,
         "label": view.label,
         "state": view.state,
         "reason": result.reason if not result.ok else "",

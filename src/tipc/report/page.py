@@ -71,6 +71,7 @@ def page(views: Sequence[RunView], target: Path) -> str:
         anchors=anchors,
         entry=_entry,
         plans=plans,
+        repo=plans[0]["repo"] if len({plan["repo"] for plan in plans}) == 1 else "",
         packed=_packed(budget.packed),
         brief=budget.brief,
         version=__version__,
@@ -133,13 +134,14 @@ def _brief(value: object) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False), 600)
 
 
-def _entry(entry: Entry | None) -> Markup:
+def _entry(entry: Entry | None, brief: bool) -> Markup:
     if entry is None:
         return Markup('<span aria-label="not in the plan">·</span>')
     state = entry.state
-    told = "; ".join(dict.fromkeys(entry.reasons))[:400]
-    return Markup('<span class="st {slug}" title="{title}">{mark} {word}</span>').format(
-        slug=state.replace(" ", "-"), title=clean(told), mark=MARKS[state], word=entry.word
+    told = "" if brief and state not in BAD else "; ".join(dict.fromkeys(entry.reasons))[:400]
+    title = Markup(' title="{}"').format(clean(told)) if told else ""
+    return Markup("<i class={slug}{title}>{mark} {word}</i>").format(
+        slug=state.replace(" ", "-"), title=title, mark=MARKS[state], word=entry.word
     )
 
 
@@ -195,13 +197,11 @@ def _plan(view: RunView, plan: PlanView, anchor: str, target: Path, budget: Budg
         "mode": data.mode,
         "dialect": data.dialect,
         "state": plan.state,
-        "words": f"{data.model} {data.config} {data.mode} {data.dialect} {plan.state}".lower(),
         "notes": data.notes,
         "repo": data.repo,
-        "fixes": [f"{fix.id}: {fix.reason}" for fix in data.fixes],
+        "fixes": [fix.id if budget.brief else f"{fix.id}: {fix.reason}" for fix in data.fixes],
         "findings": plan.findings,
         "summary": f"{plural(len(steps), 'step')} · {duration(last - first)}",
-        "clock": f"{duration(last - first)} from first to last step",
         "cells": cells,
         "open": plan.state in BAD and len(view.plans) < 30,
     }

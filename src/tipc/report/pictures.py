@@ -39,7 +39,7 @@ class Pictures:
     def of(self, plan: PlanView, cell: CellView, plans: int) -> list[dict[str, Any]]:
         """Some predictions of a cell: ``name``, ``input`` (may be empty), ``outputs``, as data addresses."""
         if plans > 10 and self.left == WHOLE_PAGE:
-            self.left //= 2  # many configs have much else to show
+            self.left //= 6  # many configs have much else to show
         share = min(self.left, max(ONE // 2, WHOLE_PAGE // max(plans, 1)))
         found: list[dict[str, Any]] = []
         for view in cell.steps:

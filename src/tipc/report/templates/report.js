@@ -3,11 +3,15 @@
   const search = document.getElementById("search");
   const shown = document.getElementById("shown");
   const boxes = [...document.querySelectorAll(".chips input")];
+  // What is searched: the lines that can be seen of configs, cells and steps, and the precision.
+  const line = (node) => node.querySelector("summary").textContent;
   const plans = [...document.querySelectorAll("details.plan")].map((plan) => ({
     plan,
-    text: plan.dataset.text,
+    text: line(plan).toLowerCase(),
     cells: [...plan.querySelectorAll("details.cell")].map((cell) => ({
-      cell, text: cell.dataset.text, state: cell.dataset.state,
+      cell, state: cell.dataset.state,
+      text: [cell, ...cell.querySelectorAll(".step,.packed")].map(line).concat(cell.dataset.text)
+        .join(" ").toLowerCase(),
     })),
   }));
   const rows = [...document.querySelectorAll("[data-of]")];
@@ -51,8 +55,10 @@
     for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
     if (target) target.scrollIntoView();
   };
-  // On a large page the details of the steps lie compressed in one place until somebody opens one.
+  // On a large page the details of the steps lie compressed in one place until somebody opens one: those of
+  // the first packed step first, and so on.
   const packed = document.getElementById("packed");
+  const places = new Map([...document.querySelectorAll("details.packed")].map((step, place) => [step, place]));
   let unpacked = null;
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(packed.textContent), (sign) => sign.charCodeAt(0));
@@ -64,11 +70,11 @@
     return node;
   };
   document.addEventListener("toggle", async ({ target }) => {
-    const number = target.dataset && target.dataset.body;
-    if (!number || !target.open) return;
-    delete target.dataset.body;
+    const place = places.get(target);
+    if (place === undefined || !target.open) return;
+    places.delete(target);
     unpacked = unpacked || unpack();
-    const { log, link, tail, attempts, command } = (await unpacked)[number];
+    const { log, link, tail, attempts, command } = (await unpacked)[place];
     if (tail) put(target, "pre", tail);
     if (log) {
       const note = put(target, "p", "Log: ");
