@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paddlezoo import cpu
 from paddlezoo.errors import ZooError
 
 LOWEST_AMP_CAPABILITY = (7, 0)
@@ -37,9 +38,13 @@ def wanted(device: str | None, use_gpu: bool | None) -> str | None:
 
 
 def choose(device: str | None, use_gpu: bool | None = None) -> Device:
-    """Select the device for training. No GPU here: the CPU, with a note for the first lines of the log."""
+    """Select the device for training, and tune this process for it.
+
+    No GPU here: the CPU, with a note for the first lines of the log.
+    """
     import paddle
 
+    cpu.tune()
     word = wanted(device, use_gpu)
     there = gpu_is_there()
     if word == "gpu" and not there:

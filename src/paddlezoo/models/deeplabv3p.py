@@ -7,7 +7,7 @@ from __future__ import annotations
 import paddle
 from paddle import nn
 
-from paddlezoo.models.layers import ConvBNReLU, SeparableConvBNReLU, resize_to, size_of
+from paddlezoo.models.layers import ConvBNReLU, SeparableConvBNReLU, resize_logits, resize_to, size_of
 from paddlezoo.models.resnet_vd import ResNetVd, resnet50_vd
 
 
@@ -73,7 +73,7 @@ class DeepLabV3P(nn.Layer):
         self.head = DeepLabV3PHead(backbone, num_classes)
 
     def forward(self, x: paddle.Tensor) -> list[paddle.Tensor]:
-        return [resize_to(self.head(self.backbone(x)), size_of(x))]
+        return [resize_logits(self.head(self.backbone(x)), size_of(x), self.training)]
 
 
 def deeplabv3p_resnet50(num_classes: int = 2) -> DeepLabV3P:

@@ -8,7 +8,7 @@ import paddle
 from paddle import nn
 
 from paddlezoo.models.hrnet import W18, W18_SMALL_V1, HRNet
-from paddlezoo.models.layers import ConvBNReLU, resize_to, size_of
+from paddlezoo.models.layers import ConvBNReLU, resize_logits, size_of
 
 
 class FCNHead(nn.Layer):
@@ -33,7 +33,7 @@ class FCN(nn.Layer):
         self.head = FCNHead(backbone.feat_channels[-1], num_classes, bias)
 
     def forward(self, x: paddle.Tensor) -> list[paddle.Tensor]:
-        return [resize_to(self.head(self.backbone(x)[-1]), size_of(x))]
+        return [resize_logits(self.head(self.backbone(x)[-1]), size_of(x), self.training)]
 
 
 def fcn_hrnetw18_small(num_classes: int = 2) -> FCN:

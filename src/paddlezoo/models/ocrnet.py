@@ -9,7 +9,7 @@ from paddle import nn
 from paddle.nn import functional as F
 
 from paddlezoo.models.hrnet import W18, W48, HRNet
-from paddlezoo.models.layers import ConvBNReLU, resize_to, size_of
+from paddlezoo.models.layers import ConvBNReLU, resize_logits, size_of
 
 
 class SpatialGather(nn.Layer):
@@ -93,7 +93,8 @@ class OCRNet(nn.Layer):
     def forward(self, x: paddle.Tensor) -> list[paddle.Tensor]:
         size = size_of(x)
         final, first = self.head(self.backbone(x)[0])
-        return [resize_to(logits, size) for logits in ([final, first] if self.training else [final])]
+        heads = [final, first] if self.training else [final]
+        return [resize_logits(logits, size, self.training) for logits in heads]
 
 
 def ocrnet_hrnetw18(num_classes: int = 19) -> OCRNet:

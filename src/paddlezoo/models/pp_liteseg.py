@@ -10,7 +10,7 @@ import paddle
 from paddle import nn
 from paddle.nn import functional as F
 
-from paddlezoo.models.layers import ConvBN, ConvBNReLU, resize_to, size_of
+from paddlezoo.models.layers import ConvBN, ConvBNReLU, resize_logits, resize_to, size_of
 from paddlezoo.models.stdc import STDC, stdc1, stdc2
 
 
@@ -122,7 +122,8 @@ class PPLiteSeg(nn.Layer):
         size = size_of(x)
         fused = self.ppseg_head(self.backbone(x)[2:])
         levels = len(fused) if self.training else 1
-        return [resize_to(self.seg_heads[level](fused[level]), size) for level in range(levels)]
+        logits = [self.seg_heads[level](fused[level]) for level in range(levels)]
+        return [resize_logits(each, size, self.training) for each in logits]
 
 
 def pp_liteseg_stdc1(num_classes: int = 19) -> PPLiteSeg:

@@ -9,7 +9,7 @@ import paddle
 from paddle import nn
 from paddle.nn import functional as F
 
-from paddlezoo.models.layers import ConvBNReLU, SeparableConvBNReLU, resize_to, size_of
+from paddlezoo.models.layers import ConvBNReLU, SeparableConvBNReLU, resize_logits, resize_to, size_of
 
 
 def interleave(one: paddle.Tensor, other: paddle.Tensor) -> paddle.Tensor:
@@ -62,7 +62,8 @@ class PPHumanSegLite(nn.Layer):
         x = F.max_pool2d(x, kernel_size=3, stride=2, padding=1)
         x = self.depthwise_separable0(self.block2(self.block1(x)))
         x = paddle.concat([skip, resize_to(x, size_of(skip))], axis=1)
-        return [resize_to(self.depthwise_separable2(self.depthwise_separable1(x)), size)]
+        logits = self.depthwise_separable2(self.depthwise_separable1(x))
+        return [resize_logits(logits, size, self.training)]
 
 
 def pphumanseg_lite(num_classes: int = 2) -> PPHumanSegLite:

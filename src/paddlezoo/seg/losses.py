@@ -16,7 +16,9 @@ import numpy as np
 import paddle
 from paddle.nn import functional as F
 
+from paddlezoo import cpu
 from paddlezoo.errors import ZooError
+from paddlezoo.seg import pixel_losses
 from paddlezoo.seg.data import IGNORED
 
 Loss = Callable[[paddle.Tensor, paddle.Tensor], paddle.Tensor]
@@ -24,10 +26,12 @@ Loss = Callable[[paddle.Tensor, paddle.Tensor], paddle.Tensor]
 
 def _pixel_losses(logits: paddle.Tensor, label: paddle.Tensor) -> tuple[paddle.Tensor, paddle.Tensor]:
     """The cross entropy of each pixel, and 1 where a pixel counts."""
-    losses = F.cross_entropy(
-        logits.astype("float32"), label.unsqueeze(1), ignore_index=IGNORED, axis=1, reduction="none"
-    )
-    return losses.squeeze(1), (label != IGNORED).astype("float32")
+    counts = (label != IGNORED).astype("float32")
+    logits = logits.astype("float32")
+    if cpu.takes_over(logits, "cross_entropy_with_softmax"):
+        return pixel_losses.cross_entropy(logits, label), counts
+    losses = F.cross_entropy(logits, label.unsqueeze(1), ignore_index=IGNORED, axis=1, reduction="none")
+    return losses.squeeze(1), counts
 
 
 def cross_entropy(
