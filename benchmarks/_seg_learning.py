@@ -34,12 +34,12 @@ class Setting:
 SETTINGS = {
     "pphumanseg_lite": Setting("people", (96, 96), 150, 0.01),
     "fcn_hrnetw18_small": Setting("people", (96, 96), 120, 0.005),
-    "deeplabv3p_resnet50": Setting("people", (64, 64), 120, 0.001),
+    "deeplabv3p_resnet50": Setting("people", (64, 64), 120, 0.001, batch=8),
     "pp_liteseg_stdc1": Setting("street", (128, 64), 300, 0.005),
     "pp_liteseg_stdc2": Setting("street", (128, 64), 300, 0.005),
     "fcn_hrnetw18": Setting("street", (128, 64), 200, 0.003),
-    "ocrnet_hrnetw18": Setting("street", (128, 64), 150, 0.003, batch=2),
-    "ocrnet_hrnetw48": Setting("street", (128, 64), 100, 0.001, batch=2),
+    "ocrnet_hrnetw18": Setting("street", (128, 64), 250, 0.003),
+    "ocrnet_hrnetw48": Setting("street", (128, 64), 200, 0.001),
 }
 
 

@@ -21,6 +21,9 @@ BOUND = 0.8
 
 def one(name: str) -> dict[str, float]:
     """Train a model; its scores before and after."""
+    from paddlezoo import device
+
+    device.choose("cpu")  # as train.py does: the process is set up for it
     setting = learning.SETTINGS[name]
     images, masks = learning.lite_images(setting)
     network = learning.build(name)
