@@ -204,3 +204,30 @@ def test_several_processes_can_add_runs_at_once(home: Path) -> None:
         entries = history.entries(limit=100)
         assert len(entries) == 24
         assert all(len(history.filled(one).figures) == len(entry.figures) for one in entries)
+
+
+def test_a_report_brings_the_history_up_to_date_and_adds_no_strange_runs(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, verdict = fabricate(home, Recipe(name="judged-later"))
+    stored(run, verdict)
+    stored(*fabricate(home, Recipe(name="strange")))
+    with History(home) as history:
+        history.add(view_of(run, None))
+    assert main(["history"]) == 0
+    assert "NOT CHECKED" in capsys.readouterr().out
+    assert main(["report", "judged-later"]) == 0
+    assert main(["report", "strange"]) == 0
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    text = capsys.readouterr().out
+    assert "PASSED" in text
+    assert "strange" not in text
+
+
+def test_the_history_names_some_models_and_counts_the_others(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(home, Recipe(models=[f"a_model_{number}" for number in range(7)]))
+    assert main(["history"]) == 0
+    assert "a_model_0, a_model_1, a_model_2 and 4 more" in capsys.readouterr().out

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from time import localtime, strftime
 
 from tipc.errors import PASSED
+
+WIDTH = 40
 
 
 def main(argv: list[str]) -> int:
@@ -20,7 +23,7 @@ def main(argv: list[str]) -> int:
 
     from tipc.report.history import newest
     from tipc.report.terminal import Line, Span, aligned, write_lines
-    from tipc.report.text import clean, cut, duration
+    from tipc.report.text import clean, duration
     from tipc.run.store import home
 
     entries = newest(home(), machine=args.machine, limit=args.limit)
@@ -37,7 +40,7 @@ def main(argv: list[str]) -> int:
                 [Span(strftime("%Y-%m-%d %H:%M", localtime(entry.started)))],
                 [Span(entry.word, style)],
                 [Span(duration(entry.seconds))],
-                [Span(cut(clean(", ".join(entry.models)), 40))],
+                [Span(_models(entry.models))],
                 [Span(entry.machine)],
                 [Span(clean(entry.id))],
             ]
@@ -46,3 +49,16 @@ def main(argv: list[str]) -> int:
     names = dict.fromkeys((entry.machine, entry.machine_name) for entry in entries)
     write_lines(sys.stdout, ([Span(f"{mark}  {clean(name)}", "dim")] for mark, name in names))
     return PASSED
+
+
+def _models(models: Sequence[str]) -> str:
+    """As many names as fit, and how many more there are."""
+    from tipc.report.text import clean, cut
+
+    shown = list(models[:1])
+    for name in models[1:]:
+        if len(", ".join([*shown, name])) > WIDTH:
+            break
+        shown.append(name)
+    more = f" and {len(models) - len(shown)} more" if len(shown) < len(models) else ""
+    return cut(clean(", ".join(shown)), 2 * WIDTH) + more

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from tipc.errors import PASSED
+from tipc.errors import PASSED, TipcError
 
 STDOUT = "-"
 
@@ -28,9 +28,13 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
 
     from tipc.report.finish import NAME, write_page
-    from tipc.report.load import load_views
+    from tipc.report.load import load_views, remember
 
     views = load_views(args.runs)
+    try:
+        remember(views)
+    except TipcError as error:  # a report can be read where nothing can be written
+        print(f"not in the history: {error.message}", file=sys.stderr)
     chosen = False
     if args.html is not None or args.open:
         chosen = True

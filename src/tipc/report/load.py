@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tipc.certify.store import load_verdict
 from tipc.errors import UsageError
-from tipc.report.history import Entry, History, entry_of
+from tipc.report.history import NAME, Entry, History, entry_of
 from tipc.report.view import RunView, view_of
-from tipc.run.store import load_run, runs
+from tipc.run.store import home, load_run, runs
 
 LOOK_BACK = 200
 
@@ -23,6 +23,16 @@ def load_views(refs: Sequence[str]) -> list[RunView]:
         run = load_run(ref)
         found[run.id] = run
     return [view_of(run, load_verdict(run)) for run in sorted(found.values(), key=lambda run: run.started)]
+
+
+def remember(views: Sequence[RunView]) -> None:
+    """Bring what the history says about these runs up to date: they may have been certified again since."""
+    if not (home() / NAME).is_file():
+        return
+    with History(home()) as history:
+        for view in views:
+            if history.find(view.run.id):
+                history.add(view)
 
 
 def views_of_repository(repo: Path, refs: Sequence[str]) -> list[RunView]:
