@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle import _legacy_C_ops
-from paddle.nn.quant.format import LinearQuanterDequanter
 from paddle.nn.quant.qat import QuantedConv2D, QuantedLinear
 
 from paddlezoo.quant.pact import BITS, WEIGHT_BITS, quantised_layers
@@ -18,14 +17,30 @@ LARGEST_WEIGHT = 2 ** (WEIGHT_BITS - 1) - 1
 SMALLEST_SCALE = 1e-9
 
 
-class Int8Weight(paddle.nn.Layer):
-    """Turns stored int8 weights into float32: ``dequantize_linear`` in the exported graph.
+class Zeros:
+    """The zero points of a network, one tensor for each length: every layer has two, and an export looks at
+    each."""
 
-    paddle's own conversion keeps the integers in float32, which oneDNN's int8 pass reads as weights: silently
-    wrong.
-    """
+    def __init__(self) -> None:
+        self._by_length: dict[int, Any] = {}
 
-    def __init__(self, scales: np.ndarray, axis: int) -> None:
+    def __getitem__(self, length: int) -> Any:
+        if length not in self._by_length:
+            self._by_length[length] = _constant(np.zeros(length, "float32"))
+        return self._by_length[length]
+
+
+def _constant(values: np.ndarray) -> Any:
+    initializer = paddle.nn.initializer.Assign(values)
+    constant = paddle.create_parameter(list(values.shape), "float32", default_initializer=initializer)
+    constant.stop_gradient = True
+    return constant
+
+
+class _Linear(paddle.nn.Layer):
+    """What ``quantize_linear`` and ``dequantize_linear`` are given: scales, zero points and the range."""
+
+    def __init__(self, scales: np.ndarray, axis: int, zeros: Zeros) -> None:
         super().__init__()
         self._attributes = {
             "quant_axis": axis,
@@ -33,25 +48,39 @@ class Int8Weight(paddle.nn.Layer):
             "qmin": -LARGEST - 1,
             "qmax": LARGEST,
         }
-        self._scales = self._constant(scales)
-        self._zero_point = self._constant(np.zeros_like(scales))
+        self._scales = _constant(scales)
+        self._zero_point = zeros[len(scales)]
 
-    def _constant(self, values: np.ndarray) -> Any:
-        attribute = paddle.ParamAttr(initializer=paddle.nn.initializer.Assign(values), trainable=False)
-        return self.create_parameter(list(values.shape), attr=attribute, dtype="float32")
-
-    def forward(self, weight: Any) -> Any:
+    def _run(self, operator: str, x: Any) -> Any:
         if paddle.in_dynamic_mode():
             attributes = (word for pair in self._attributes.items() for word in pair)
-            return _legacy_C_ops.dequantize_linear(weight, self._scales, self._zero_point, *attributes)
+            return getattr(_legacy_C_ops, operator)(x, self._scales, self._zero_point, *attributes)
         result = self._helper.create_variable_for_type_inference("float32")
         self._helper.append_op(
-            type="dequantize_linear",
-            inputs={"X": weight, "Scale": self._scales, "ZeroPoint": self._zero_point},
+            type=operator,
+            inputs={"X": x, "Scale": self._scales, "ZeroPoint": self._zero_point},
             outputs={"Y": result},
             attrs=dict(self._attributes),  # it is changed in there
         )
         return result
+
+
+class Int8Weight(_Linear):
+    """Turns stored int8 weights into float32: ``dequantize_linear`` in the exported graph.
+
+    paddle's own conversion keeps the integers in float32, which oneDNN's int8 pass reads as weights: silently
+    wrong.
+    """
+
+    def forward(self, weight: Any) -> Any:
+        return self._run("dequantize_linear", weight)
+
+
+class Int8Activation(_Linear):
+    """Rounds an activation to int8 and back, with one scale: the clip that was learnt."""
+
+    def forward(self, x: Any) -> Any:
+        return self._run("dequantize_linear", self._run("quantize_linear", x))
 
 
 def fold_batch_norms(model: Any) -> int:
@@ -95,13 +124,14 @@ def to_int8(model: Any) -> int:
     with paddle.no_grad():
         fold_batch_norms(model)
         layers = quantised_layers(model)
+        zeros = Zeros()
         for layer in layers.values():
             if not isinstance(layer.weight_quanter, Int8Weight):  # else it was converted before
-                _convert(layer)
+                _convert(layer, zeros)
     return len(layers)
 
 
-def _convert(layer: QuantedConv2D | QuantedLinear) -> None:
+def _convert(layer: QuantedConv2D | QuantedLinear, zeros: Zeros) -> None:
     axis = layer.weight_quanter.quant_axis()
     weight = layer.weight.numpy()
     others = tuple(i for i in range(weight.ndim) if i != axis)
@@ -122,5 +152,6 @@ def _convert(layer: QuantedConv2D | QuantedLinear) -> None:
     stored.set_value(integers.astype("int8"))
     del layer.weight
     layer.weight = stored
-    layer.weight_quanter = Int8Weight(scales, axis)
-    layer.activation_quanter = LinearQuanterDequanter.from_quanter(layer.activation_quanter)
+    layer.weight_quanter = Int8Weight(scales, axis, zeros)
+    clip = layer.activation_quanter.scales().numpy()
+    layer.activation_quanter = Int8Activation(clip, layer.activation_quanter.quant_axis(), zeros)
