@@ -168,6 +168,28 @@ def test_each_real_run_with_a_tenth_more_work_is_found() -> None:
         assert result.seen_from < 0.07
 
 
+@pytest.mark.parametrize("name", ["calm", "busy"])
+def test_versions_that_were_run_once_each_and_are_level_stand_for_each_other(name: str) -> None:
+    equal, slower = recorded(name)
+    nightly = [replace(run, build=run.id) for run in equal]
+    for place, new in enumerate(nightly):
+        for old in nightly[:place]:
+            assert not compare(old, new, nightly[:place]).regression
+    if name == "calm":
+        assert all(compare(nightly[-1], new, nightly).regression for new in slower)
+
+
+def test_a_history_with_a_step_in_it_is_no_level() -> None:
+    equal, slower = recorded("calm")
+    nightly = [replace(run, build=run.id) for run in [*slower, *equal[:10]]]
+    level = compare(nightly[-1], equal[-1], [replace(run, build=run.id) for run in equal[:19]])
+    stepped = compare(nightly[-1], equal[-1], nightly)
+    assert not stepped.regression
+    assert level.seen_from is not None
+    assert stepped.seen_from is not None
+    assert stepped.seen_from > 2 * level.seen_from
+
+
 def slower_in(step: str, slower: list[Entry], equal: list[Entry]) -> list[Entry]:
     """Runs in which only one step does more work."""
     return [

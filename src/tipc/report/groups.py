@@ -20,6 +20,8 @@ from tipc.report.spread import RUNS, TWINS, Key, Spread, by_build, on_scale
 ALL_STEPS, ALL_CONFIGS = "all steps", "all configs"
 NAMES = {"peak_ips": "all trainings", "inference_ms": "all inferences"}
 LEAST = 4  # figures in a group: fewer are often disturbed together
+STEADY = 0.5  # of a variance: what neighbours differ by if there is no drift is about 1
+USUAL = 2.0  # standard deviations that a run may lie off and still belong to the others
 MOST = 2 / 3  # of the chance goes to the widest group, which is the surest; the others share the rest
 
 
@@ -75,12 +77,12 @@ def judged(
     freedom = sum(len(runs) - 1 for runs in repeats)
     source = f"{len(told)} runs"
     if len(before) < TWINS or freedom < RUNS - 1:
-        # One run against one: the same is done to all neighbours in the history.
-        steps = [_slower(points[one.id], points[other.id]) for other, one in pairwise(told)]
-        usual = median(steps)  # below zero: the least slowed half of steps that only differ by chance
-        sigma = math.sqrt(fmean((step - usual) ** 2 for step in steps) * (1 + 1 / len(after)) / 2)
-        change = fmean(_slower(point, before[-1]) for point in after) - usual
-        return change, Spread(sigma, len(steps) * 2 / 3, source)
+        ours = {one.id for one in news}
+        level = [points[one.id] for one in told if one.id not in ours]
+        if not _level(before[-1], level):
+            return _against_one(before[-1], after, [points[one.id] for one in told], source)
+        # Many versions that were run once each, and nothing changed between them: repeats as well.
+        before, repeats, freedom = level, [level], len(level) - 1
     change = fmean(_slowness(after, before)) - fmean(_slowness(before, before))
     squares = 0.0
     for runs in repeats:
@@ -88,6 +90,26 @@ def judged(
         squares += sum((value - fmean(own)) ** 2 for value in own)
     sigma = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after)))
     return change, Spread(sigma, freedom, source)
+
+
+def _level(run: Sequence[float], others: Sequence[Sequence[float]]) -> bool:
+    """The runs lie around one level without a step or a drift, and this one lies there as well."""
+    own = _slowness(others, others)
+    variance = fmean((value - fmean(own)) ** 2 for value in own)
+    steps = fmean((after - before) ** 2 for before, after in pairwise(own)) / 2
+    (place,) = _slowness([run], others)
+    return steps > STEADY * variance and abs(place - fmean(own)) <= USUAL * math.sqrt(variance)
+
+
+def _against_one(
+    before: Sequence[float], after: Sequence[Sequence[float]], known: Sequence[Sequence[float]], source: str
+) -> tuple[float, Spread]:
+    """Runs against one run, as each run of the history against the one before it."""
+    steps = [_slower(one, other) for other, one in pairwise(known)]
+    usual = median(steps)  # below zero: the least slowed half of steps that only differ by chance
+    sigma = math.sqrt(fmean((step - usual) ** 2 for step in steps) * (1 + 1 / len(after)) / 2)
+    change = fmean(_slower(point, before) for point in after) - usual
+    return change, Spread(sigma, len(steps) * 2 / 3, source)
 
 
 def _slowness(runs: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) -> list[float]:
