@@ -7,6 +7,7 @@ import math
 import random
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 from fabric import MACHINE, Recipe, fabricate
@@ -209,6 +210,34 @@ def test_one_step_that_is_slower_in_one_run_is_named_and_no_alarm() -> None:
     assert "norm_train-gpu0/infer-cpu-bs1" in {change.old.step for change in result.changes if change.suspect}
     assert "perhaps slower: norm_train-gpu0/infer-cpu-bs1" in printed(result)
     assert "make 2 more of this version" in printed(result)
+
+
+def calmer(runs: list[Entry], share: float) -> list[Entry]:
+    """The same runs on a machine that varies by a share of what it did."""
+
+    def drawn(key: tuple[str, str, str], figure: Figure) -> Figure:
+        middle = median(run.figures[key].value for run in runs)
+        return replace(figure, value=middle * (figure.value / middle) ** share if middle else 0.0)
+
+    return [
+        replace(run, figures={key: drawn(key, figure) for key, figure in run.figures.items()}) for run in runs
+    ]
+
+
+def test_one_step_that_is_a_tenth_slower_is_an_alarm_where_no_step_was_ever_off_by_as_much() -> None:
+    equal = calmer(recorded("calm")[0], 0.1)
+    last = equal[-1]
+    step = "norm_train-gpu0/infer-cpu-bs1"
+    slow = {
+        key: replace(figure, value=1.1 * figure.value) if key[1:] == (step, "inference_ms") else figure
+        for key, figure in last.figures.items()
+    }
+    result = compare(equal[-2], replace(last, id="new", figures=slow), equal[:-1])
+    assert [change.old.step for change in result.of(WORSE)] == [step]
+    assert not compare(equal[-2], last, equal[:-1]).regression
+    few = compare(equal[9], replace(last, id="new", figures=slow), equal[:10])
+    assert not few.regression
+    assert step in {change.old.step for change in few.changes if change.suspect}
 
 
 def test_repeats_of_the_new_run_count_with_it() -> None:

@@ -18,6 +18,7 @@ from tipc.report.spread import (
     between_runs,
     by_build,
     inside_runs,
+    largest,
     of_middles,
     on_scale,
     pooled,
@@ -31,7 +32,10 @@ SINGLE = 0.25  # the share of it that single figures have; the groups are surer,
 SUSPECT = 0.05  # what chance gives more rarely is worth another run
 # The smallest change that is worth a word, however sure it is: ratios, and differences of loss and accuracy.
 WORTH = {SPEED: 0.02, LATENCY: 0.02, MEMORY: 0.05, TIME: 0.05, LOSS: 0.01, ACCURACY: 0.005}
-DISTURBED = 1.5  # what else a machine does can make one step of one run so much slower
+DISTURBED = (
+    1.5  # what else a machine does can make one step so much slower, as long as nobody has seen how much
+)
+BEYOND = 1.5  # times the largest such disturbance that the history knows
 UNREPEATED = 4  # so many times that, where no repeated run tells how much loss and accuracy vary
 TIMES = (SPEED, LATENCY, TIME)
 WORSE, BETTER, EQUAL, UNJUDGED = "worse", "better", "equal", "not judged"
@@ -108,11 +112,13 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
             spreads[key] = spread
     spreads = pooled(spreads, base)
     chance = CHANCE * SINGLE / max(len(spreads), 1)
+    worst = largest(known, {key: before for key, before in base.items() if before.kind in TIMES})
+    least = math.log(DISTURBED) if worst is None else min(BEYOND * worst, math.log(DISTURBED))
     changes = []
     for key, (before, after) in pairs.items():
         found = _change(before, after, spreads.get(key), chance, worth)
         sure = _having(key, news) >= TWINS and _having(key, known) >= RUNS
-        changes.append(found if sure or before.kind not in TIMES else _alone(found))
+        changes.append(found if sure or before.kind not in TIMES else _alone(found, least))
     together = []
     for group in groups_of({key: base[key] for key in keys}):
         change, spread = judged(group, olds, news, known)
@@ -158,9 +164,8 @@ def _repeated(key: Key, like: Figure, known: Sequence[Entry], *, robust: bool) -
     )
 
 
-def _alone(change: Change) -> Change:
-    """A time of one step, of a run or two: no statistics tells a disturbance from a change, more runs do."""
-    least = math.log(DISTURBED)
+def _alone(change: Change, least: float) -> Change:
+    """A time of one step, of a run or two: what is within the disturbances of earlier runs may be another."""
     if change.bound is None or change.bound >= least or change.change < -least:
         return change
     if change.verdict != WORSE or change.change > least:

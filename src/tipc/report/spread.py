@@ -16,6 +16,7 @@ from tipc.report.history import Entry, Figure
 
 REPEATS = 4  # so many runs tell how much they differ from one to the next
 RUNS = 8  # so many tell how the machine varies: its calm and busy times last for minutes
+KNOWN = 12  # so many tell how far a single step can be off
 TWINS = 3  # so many repeats of a run give a median
 PRIOR = 8.0  # what like figures weigh, in degrees of freedom: a few repeats can agree by accident
 EFFICIENCY = 0.37  # of a median of distances: it knows as much as so much of the values in a mean of squares
@@ -82,6 +83,18 @@ def by_build(entries: Iterable[Entry]) -> list[list[Entry]]:
     for entry in entries:
         groups.setdefault(entry.build, []).append(entry)
     return list(groups.values())
+
+
+def largest(entries: Iterable[Entry], figures: Mapping[Key, Figure]) -> float | None:
+    """The furthest that a speed or time was ever from the middle of its repeats; None: too few to tell."""
+    timed = {key: like for key, like in figures.items() if _like(like) == TIMED}
+    found = []
+    for group in by_build(entries):
+        for key, like in timed.items():
+            values = [on_scale(like, entry.figures[key].value) for entry in group if key in entry.figures]
+            if len(values) >= KNOWN:
+                found += [abs(value - median(values)) for value in values]
+    return max(found, default=None)
 
 
 def of_middles(spread: Spread, old: int, new: int) -> Spread:
