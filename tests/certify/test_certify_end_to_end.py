@@ -91,3 +91,6 @@ def test_tipc_run_certifies_an_honest_chain(
     assert main(["certify"]) == 0
     assert "CERTIFIED · " in capsys.readouterr().out
     assert main(["certify", "--strict"]) == 1, "a GPU was asked for"
+    capsys.readouterr()
+    assert main(["history"]) == 0
+    assert "FAILED" in capsys.readouterr().out, "the history follows the newest verdict"

@@ -18,9 +18,13 @@ def main(argv: list[str]) -> int:
     from tipc.certify.engine import certify
     from tipc.certify.store import verdict_to_json
     from tipc.certify.text import verdict_text
+    from tipc.report.load import remember
+    from tipc.report.view import view_of
     from tipc.run.store import load_run
 
-    verdict = certify(load_run(options.run), strict=options.strict)
+    run = load_run(options.run)
+    verdict = certify(run, strict=options.strict)
+    remember([view_of(run, verdict)])
     if options.json:
         json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
