@@ -1,10 +1,10 @@
 """PACT int8 of the segmentation models in the real int8 engine: mIoU on the lite data, and latency against
 fp32.
 
-Each model is trained in fp32, exported, trained on with PACT, exported in int8. Bounds: the int8 engine
-(oneDNN) within 0.5 points of mIoU of the quantisation's simulation and within 1.5 of fp32; int8 at least 1.5
-times as fast as fp32 for PP-LiteSeg and 1.7 times for HRNet, both on oneDNN, one thread, interleaved, CPU
-time. The OpenVINO engine is reported beside it and bound to nothing.
+Each model is trained in fp32, exported, trained on with PACT, exported in int8. Bounds: both int8 engines
+(oneDNN and OpenVINO) within 0.5 points of mIoU of the quantisation's simulation and within 1.5 of fp32; the
+faster int8 engine at least 1.5 times as fast as its own fp32 for PP-LiteSeg and 1.7 times for HRNet, one
+thread, interleaved, CPU time.
 `python benchmarks/seg_int8.py [model …]`
 """
 
@@ -98,8 +98,10 @@ def main() -> int:
         ms = row["ms"]
         ratio = ms["onednn fp32"] / ms["onednn int8"]
         other = ms["openvino fp32"] / ms["openvino int8"]
-        drift, loss = abs(row["int8"] - row["simulation"]), row["fp32"] - row["int8"]
-        broken |= drift > 0.005 or loss > 0.015 or ratio < BOUNDS.get(name, 0.0)
+        scores = (row["int8"], row["openvino"])
+        drift = max(abs(score - row["simulation"]) for score in scores)
+        best = other if ms["openvino int8"] < ms["onednn int8"] else ratio
+        broken |= drift > 0.005 or row["fp32"] - min(scores) > 0.015 or best < BOUNDS.get(name, 0.0)
         cells = [name, *(f"{row[key]:.4f}" for key in ("fp32", "simulation", "int8", "openvino"))]
         cells += [f"{row['mb'][key]:.2f}" for key in ("fp32", "int8")]
         cells += [f"{ms['onednn fp32']:.1f}", f"{ms['onednn int8']:.1f}", f"{ratio:.2f}"]

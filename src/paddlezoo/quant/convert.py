@@ -83,11 +83,36 @@ class Int8Activation(_Linear):
         return self._run("dequantize_linear", self._run("quantize_linear", x))
 
 
+class ChannelBias(paddle.nn.Layer):
+    """Adds a value for each channel: what is left of a batch norm.
+
+    The bias of a convolution would be a reshape and an addition in the exported graph. oneDNN fuses an
+    addition along axis 1 only, and without it neither the activation behind it: both would then stay float.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__()
+        self.bias = _constant(values)
+
+    def forward(self, x: Any) -> Any:
+        if paddle.in_dynamic_mode():
+            return x + self.bias.reshape([1, -1, 1, 1])
+        result = self._helper.create_variable_for_type_inference("float32")
+        self._helper.append_op(
+            type="elementwise_add",
+            inputs={"X": x, "Y": self.bias},
+            outputs={"Out": result},
+            attrs={"axis": 1},
+        )
+        return result
+
+
 def fold_batch_norms(model: Any) -> int:
     """Fold each batch norm into the convolution registered just before it in the same parent; returns how
     many.
 
-    With scales a channel this changes nothing but the last bits. Registration order is not proof of
+    A bias that no batch norm takes in becomes a ``ChannelBias`` too. With scales a channel this changes
+    nothing but the last bits. Registration order is not proof of
     execution order: ``export.largest_difference`` and the tests compare the result with the network.
     """
     folded = 0
@@ -97,21 +122,24 @@ def fold_batch_norms(model: Any) -> int:
             if isinstance(convolution, (paddle.nn.Conv2D, QuantedConv2D)) and isinstance(
                 norm, (paddle.nn.BatchNorm2D, paddle.nn.SyncBatchNorm)
             ):
-                _fold(convolution, norm)
-                setattr(parent, name, paddle.nn.Identity())
+                setattr(parent, name, _fold(convolution, norm))
                 folded += 1
+        for name, child in children:
+            if isinstance(child, QuantedConv2D) and child.bias is not None:
+                bias = ChannelBias(child.bias.numpy())
+                child.bias = None
+                setattr(parent, name, paddle.nn.Sequential(child, bias))
     return folded
 
 
-def _fold(convolution: Any, norm: Any) -> None:
+def _fold(convolution: Any, norm: Any) -> ChannelBias:
     factor = norm.weight / paddle.sqrt(norm._variance + norm._epsilon)
     shift = norm.bias - norm._mean * factor
     convolution.weight.set_value(convolution.weight * factor.reshape([-1, 1, 1, 1]))
-    if convolution.bias is None:
-        convolution.bias = convolution.create_parameter(shift.shape, is_bias=True)
-        convolution.bias.set_value(shift)
-    else:
-        convolution.bias.set_value(convolution.bias * factor + shift)
+    if convolution.bias is not None:
+        shift = convolution.bias * factor + shift
+        convolution.bias = None
+    return ChannelBias(shift.numpy())
 
 
 def to_int8(model: Any) -> int:
