@@ -51,8 +51,9 @@ def rows(**changes: Any) -> list[Comparison]:
 @pytest.mark.parametrize(
     ("precision", "dtype", "difference", "status"),
     [
-        ("fp32", "float32", 5e-4, PASS),
-        ("fp32", "float32", 7e-4, FAIL),
+        ("fp32", "float32", 2.5e-4, PASS),
+        ("fp32", "float32", 3.5e-4, FAIL),
+        ("fp32", "float32", float("nan"), FAIL),
         ("amp", "float16", 5e-2, PASS),
         ("amp", "float16", 8e-2, FAIL),
         ("pact", "float32", 0.1, PASS),
@@ -68,6 +69,28 @@ def test_the_tolerance_follows_the_type(
 
 def test_the_references_own_noise_is_allowed_ten_times(run: Run) -> None:
     assert findings(run, noise=2e-4, table=rows(native__max_abs=1.5e-3))["TP301"].status == PASS
+
+
+@pytest.mark.parametrize(
+    ("rounding", "difference", "status"),
+    [
+        (1e-4, 9e-4, PASS),
+        (1e-4, 1.1e-3, FAIL),
+        (1.0, 2.9e-3, PASS),  # a network that makes this much of a rounding is not allowed everything
+        (1.0, 3.1e-3, FAIL),
+        (float("nan"), 3.1e-3, FAIL),
+    ],
+)
+def test_what_a_rounding_of_the_input_does_is_allowed_ten_times_up_to_a_thousandth(
+    run: Run, rounding: float, difference: float, status: str
+) -> None:
+    found = findings(run, rounding=rounding, scale=3.0, table=rows(onednn__max_abs=difference))
+    assert found["TP302"].status == status, found["TP302"].message
+    assert found["TP301"].status == PASS
+
+
+def test_outputs_that_are_no_numbers_never_agree(run: Run) -> None:
+    assert findings(run, scale=float("nan"))["TP301"].status == FAIL
 
 
 def test_a_reference_that_contradicts_itself_is_the_finding(run: Run) -> None:

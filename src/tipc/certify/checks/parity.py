@@ -14,14 +14,15 @@ from tipc.plan.model import Step
 
 # (share of the largest |output| that may differ, share of the decisions that must be the same)
 TOLERANCES = {
-    "float32": (2e-4, 0.999),  # oneDNN on a hundred layers and more: 1.1e-4 was measured
+    "float32": (1e-4, 0.999),
     "float16": (2e-2, 0.98),
     "bfloat16": (5e-2, 0.95),
     "pact": (5e-2, 0.9),
 }
 PREPROCESS = 1e-3  # of a normalised batch
 DROP = 0.015  # of the metric, int8 against the reference; at least one image of those compared
-NOISE = 10.0  # times the reference's own noise is still agreement
+NOISE = 10.0  # times what the reference varies by itself is still agreement
+UNSTABLE = 1e-3  # of the largest |output|: no network may make more than this of a rounding
 WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md tells the protocol)"
 
 
@@ -40,16 +41,23 @@ def asked(scene: StepScene) -> tuple[ParityAnswer | None, Outcome | None]:
 
 
 def tolerance(scene: StepScene, answer: ParityAnswer) -> tuple[float, float]:
-    """(largest allowed difference, share of equal decisions) for a cell's precision and the model's type."""
+    """(largest allowed difference, share of equal decisions) for a cell's precision and the model's type.
+
+    A deep network with large outputs makes much of a rounding, and two engines round differently: what one
+    rounding of the input does to the trained network itself is measured, and allowed.
+    """
     kind = "pact" if scene.cell.precision == "pact" else answer.dtype
     relative, share = TOLERANCES.get(kind, TOLERANCES["float32"])
-    return max(relative * max(answer.scale, 1e-3), NOISE * answer.noise), share
+    scale = max(answer.scale, 1e-3)
+    rounding = min(NOISE * answer.rounding, UNSTABLE * scale)
+    return max(relative * scale, NOISE * answer.noise, rounding), share
 
 
 def evidence_of(answer: ParityAnswer, limit: float) -> dict[str, Any]:
     return {
         "table": [row.model_dump() for row in answer.table],
         "noise": answer.noise,
+        "rounding": answer.rounding,
         "scale": answer.scale,
         "samples": answer.samples,
         "dtype": answer.dtype,
@@ -67,7 +75,8 @@ def disagrees(row: Comparison, limit: float, share: float) -> str:
         return f"{row.engine}, batch {row.batch}: {row.error}"
     if not row.finite:
         return f"{row.engine}, batch {row.batch}: the output is not finite"
-    if row.max_abs > limit or row.argmax_equal < share * row.argmax_total:
+    agrees = row.max_abs <= limit  # never where one of them is not a number
+    if not agrees or row.argmax_equal < share * row.argmax_total:
         return f"{row.engine}, batch {row.batch}: {told(row)}, allowed are {limit:.2g}"
     return ""
 

@@ -70,6 +70,7 @@ def _compare_all(protocol: Any, question: dict[str, Any]) -> dict[str, Any]:
     reply = {
         "samples": len(paths),
         "noise": _largest(wanted[:FEW], again),
+        "rounding": _largest(wanted, _forward(reference, _off_by_a_rounding(batch))),
         "scale": float(np.abs(wanted).max(initial=0.0)) if wanted.dtype.kind == "f" else 0.0,
         "shape": list(wanted.shape),
         "constant": len(paths) > 1
@@ -121,6 +122,15 @@ def _forward(reference: Callable[[Array], Any], batch: Array) -> Array:
     output = reference(batch)
     output = output[0] if isinstance(output, (list, tuple)) else output
     return np.asarray(output.numpy() if hasattr(output, "numpy") else output)
+
+
+def _off_by_a_rounding(batch: Array) -> Array:
+    """Each number replaced by one of its two neighbours: how far the outputs are off then is how much this
+    network makes of rounding, which two engines do differently."""
+    if batch.dtype.kind != "f":
+        return batch
+    up = np.random.default_rng(0).random(batch.shape) < 0.5
+    return np.asarray(np.nextafter(batch, np.where(up, np.inf, -np.inf).astype(batch.dtype)))
 
 
 def _predictor(
