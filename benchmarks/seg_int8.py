@@ -35,10 +35,12 @@ DYNAMIC = [-1, 3, -1, -1]
 
 def one(name: str) -> dict[str, Any]:
     """Train, quantise, export; scores and best latencies of a model."""
+    from paddlezoo import device
     from paddlezoo.predictor import Predictor
     from paddlezoo.quant import convert, pact
     from paddlezoo.seg import deploy
 
+    device.choose("cpu")  # as train.py does: the process is set up for it
     setting = learning.SETTINGS[name]
     images, masks = learning.lite_images(setting)
     network = learning.build(name)
