@@ -39,7 +39,7 @@ def with_result(run: Run, step: str, **changes: object) -> Run:
         (TIMEOUT, "after 60 s", FAIL, True),
         (BLOCKED, "needs x", UNCHECKED, True),
         (PENDING, "", UNCHECKED, True),
-        (PENDING, "not selected", UNCHECKED, False),
+        (PENDING, "not selected", UNCHECKED, True),
         (FLAKY, "", PASS, True),
     ],
 )
@@ -51,6 +51,21 @@ def test_a_step_that_did_not_run_well_is_never_a_pass(
     assert (finding.status, finding.required) == (status, required)
     others = [one for one in found if one.step == "cell/eval" and one.check != "TS001"]
     assert bool(others) == (state == FLAKY), "nothing is concluded from a step that did not pass"
+
+
+def test_a_part_of_the_chain_is_not_certified_however_well_it_went(run: Run, judge: Judge) -> None:
+    part = with_result(run, "cell/eval", state=PENDING, reason="not selected")
+    verdict = Verdict(run.id, tuple(judge(part)))
+    assert not verdict.passed
+    text = verdict_text(verdict, part.left_out)
+    assert f"\nNOT CERTIFIED: 1 of {len(run.results)} steps were not selected · {run.id} · " in text
+    assert "try: run them as well: `tipc run --resume" in text
+
+
+def test_the_same_finding_in_several_places_is_told_once() -> None:
+    found = [Finding("TS001", "t", UNCHECKED, "not selected", step=f"c/{number}") for number in range(3)]
+    assert verdict_text(Verdict("r", tuple(found))).count("not selected") == 1
+    assert "? TS001  unchecked  t  [c/0 and 2 more]" in verdict_text(Verdict("r", tuple(found)))
 
 
 def test_what_this_machine_cannot_show_fails_only_a_strict_verdict(run: Run, judge: Judge) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tipc.certify.store import save_verdict
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, Finding, Verdict
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
 from tipc.plan.model import Cell, Plan, Skip, Step
 from tipc.run.journal import Journal
-from tipc.run.record import BLOCKED, PASSED, PENDING, Run, StepResult
+from tipc.run.record import BLOCKED, NOT_SELECTED, PASSED, PENDING, Run, StepResult
 from tipc.run.store import write_json, write_plans
 
 MACHINE = {
@@ -210,7 +210,7 @@ def fabricate(home: Path, recipe: Recipe | None = None) -> tuple[Run, Verdict | 
             state = next((state for key, state in recipe.states.items() if key in step.id), PASSED)
             if state == PASSED and failed & set(step.needs):
                 state = BLOCKED
-            if state != PASSED and state != "flaky":
+            if state not in (PASSED, "flaky", NOT_SELECTED):
                 failed.add(step.id)
             log = directory / "logs" / f"{index}-{number}.log"
             factor = own * max(0.5, jitter.gauss(1, recipe.noise))
@@ -229,14 +229,15 @@ def fabricate(home: Path, recipe: Recipe | None = None) -> tuple[Run, Verdict | 
             text += "".join(extra for key, extra in recipe.logs.items() if key in step.id)
             if state in ("failed", "timeout"):
                 text += "Traceback (most recent call last):\nFileNotFoundError: ./lite_data/train_list.txt\n"
-            ran = state not in (BLOCKED, "pending")
+            ran = state not in (BLOCKED, PENDING, NOT_SELECTED)
             if ran:
                 log.write_text(text, encoding="utf-8", errors="surrogateescape")
             results[plan.key, step.id] = StepResult(
                 plan=plan.key,
                 step=step.id,
-                state=state,
+                state=PENDING if state == NOT_SELECTED else state,
                 reason={
+                    NOT_SELECTED: NOT_SELECTED,
                     "failed": "exit 1",
                     BLOCKED: f"needs {', '.join(step.needs)}",
                     "timeout": "after 600s",
@@ -271,7 +272,11 @@ def fabricate(home: Path, recipe: Recipe | None = None) -> tuple[Run, Verdict | 
 
 def findings_of(plan: Plan, results: Mapping[tuple[str, str], StepResult]) -> list[Finding]:
     """Some of what the checks conclude about a plan."""
-    findings = []
+    findings = [
+        Finding("TS001", "the step passed", UNCHECKED, "not selected", plan.key, step.cell, step.id)
+        for step in plan.steps
+        if results[plan.key, step.id].left_out
+    ]
     for cell in plan.cells:
         steps = [step for step in plan.steps if step.cell == cell.id]
         train = steps[0]

@@ -125,6 +125,23 @@ def test_what_is_not_certified_is_skipped_and_with_strict_a_failure(
     assert parsed(run, replace(verdict, strict=True), schema).get("failures") == "2"
 
 
+def test_a_part_of_the_chain_passes_only_where_nobody_asked_whether_it_is_certified(
+    tmp_path: Path, schema: etree.RelaxNG
+) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(states={"infer": "not selected"}))
+    unchecked = parsed(run, None, schema)
+    assert unchecked.get("failures") == "0"
+    assert [skip.get("message") for skip in unchecked.iter("skipped")].count("pending: not selected") == 4
+    assert parsed(run, verdict, schema).get("failures") == "4"
+
+
+def test_a_step_that_lacks_what_was_not_selected_fails_the_file(
+    tmp_path: Path, schema: etree.RelaxNG
+) -> None:
+    run, _ = fabricate(tmp_path, Recipe(states={"infer": "blocked", "": "not selected"}))
+    assert parsed(run, None, schema).get("failures") == "4", "nothing else in it says so"
+
+
 def test_retries_are_kept(tmp_path: Path, schema: etree.RelaxNG) -> None:
     run, verdict = fabricate(tmp_path, Recipe(states={"eval": "flaky"}))
     root = parsed(run, verdict, schema)

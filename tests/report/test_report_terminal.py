@@ -12,9 +12,9 @@ from fabric import Recipe, fabricate
 
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, UNCHECKED, Finding, Verdict
 from tipc.report.headline import headline
+from tipc.report.history import entry_of
 from tipc.report.terminal import write_summary
 from tipc.report.view import label, view_of
-from tipc.run.journal import NOT_SELECTED
 
 
 class Terminal(io.StringIO):
@@ -96,14 +96,24 @@ def test_strict_does_not_pass_what_is_not_certified(tmp_path: Path) -> None:
     assert word(tmp_path, Recipe(), missing, strict=True).startswith("FAILED")
 
 
-def test_steps_that_were_not_selected_are_counted_and_do_not_look_broken_off(tmp_path: Path) -> None:
-    run, verdict = fabricate(tmp_path, Recipe(states={"infer": "pending"}))
-    chosen = {
-        key: replace(result, reason=NOT_SELECTED) if result.state == "pending" else result
-        for key, result in run.results.items()
-    }
-    line = str(headline(view_of(replace(run, results=chosen), verdict)))
-    assert line.startswith("PASSED on cpu · 10 steps, 4 not selected")
+@pytest.mark.parametrize("checks", [True, False])
+def test_a_part_of_the_chain_is_not_certified_whether_it_was_checked_or_not(
+    tmp_path: Path, checks: bool
+) -> None:
+    run, verdict = fabricate(tmp_path, Recipe(states={"infer": "not selected"}, checks=checks))
+    line = headline(view_of(run, verdict))
+    assert str(line).startswith("NOT CERTIFIED: 4 of 10 steps were not selected · 10 steps")
+    assert (line.word, line.tone) == ("NOT CERTIFIED", "open")
+    assert entry_of(view_of(run, verdict)).word == "NOT CERTIFIED", "the history says the same"
+    out = io.StringIO()
+    write_summary(view_of(run, verdict), out)
+    assert "NOT CERTIFIED: 4 of 10 steps were not selected · 10 steps" in out.getvalue()
+
+
+def test_what_failed_in_a_part_of_the_chain_is_a_failure(tmp_path: Path) -> None:
+    part = Recipe(states={"infer": "not selected"})
+    assert word(tmp_path, part, Finding("TP301", "parity", FAIL, "max |Δ| 0.3")).startswith("FAILED")
+    assert word(tmp_path, Recipe(states={**part.states, "eval": "failed"})).startswith("FAILED")
 
 
 def test_a_failure_says_what_why_and_what_to_do(tmp_path: Path) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from run_plans import Runner, plan_of, step
 
-from tipc.plan.model import Plan
+from tipc.plan.model import Plan, Step
 from tipc.run.inputs import Inputs, changed
 from tipc.run.journal import Journal, read_events
 from tipc.run.record import Run
 from tipc.run.resume import Earlier
-from tipc.run.store import write_plans
+from tipc.run.store import load_run, write_plans
 
 COUNT = "open('count', 'a').write('{name} ')\n"
 
@@ -32,11 +33,23 @@ def ran(repo: Path) -> list[str]:
 
 
 def go_on(
-    runner: Runner, run: Run, *plans: Plan, rerun_failed: bool = False, told: list[str] | None = None
+    runner: Runner,
+    run: Run,
+    *plans: Plan,
+    wanted: Callable[[Step], bool] = lambda step: True,
+    rerun_failed: bool = False,
+    told: list[str] | None = None,
 ) -> Run:
     notes = told if told is not None else []
     earlier = Earlier(read_events(run.directory), rerun_failed=rerun_failed, tell=notes.append)
-    return runner.go_on(Journal(run.directory), plans, reuse=earlier.reuse, earlier=earlier.results)
+    return runner.go_on(
+        Journal(run.directory),
+        plans,
+        wanted,
+        reuse=earlier.reuse,
+        earlier=earlier.results,
+        outdated=earlier.outdated,
+    )
 
 
 @pytest.fixture
@@ -189,17 +202,52 @@ def test_a_deselected_step_that_passed_before_counts_only_while_its_artefact_is_
     infer = counting("infer", needs=("export",), log="out/i.log")
     longer = plan_of(repo, *plan.steps, infer, results_log="out/results.log")
     write_plans(done.directory, [longer])
-    earlier = Earlier(read_events(done.directory), rerun_failed=False)
-    run = runner.go_on(
-        Journal(done.directory),
-        [longer],
-        lambda one: one.id == "infer",
-        reuse=earlier.reuse,
-        earlier=earlier.results,
-    )
+    run = go_on(runner, done, longer, wanted=lambda one: one.id == "infer")
     assert ran(repo) == []
     assert "no artefact out/m" in run.result(longer, infer).reason
-    assert run.result(longer, plan.steps[1]).state == "passed"
+    assert run.result(longer, plan.steps[0]).state == "passed"
+    assert run.result(longer, plan.steps[1]).left_out
+
+
+def test_what_passed_earlier_counts_for_a_part_only_while_nothing_that_it_depends_on_has_changed(
+    runner: Runner, repo: Path, plan: Plan, done: Run
+) -> None:
+    def only_other(one: Step) -> bool:
+        return one.id == "other"
+
+    run = go_on(runner, done, plan, wanted=only_other)
+    assert (run.ok, run.left_out) == (True, "")
+    (repo / "lib.py").write_text("x = 2\n")
+    run = go_on(runner, run, plan, wanted=only_other)
+    assert ran(repo) == ["other"]
+    assert (run.ok, run.left_out) == (False, "2 of 3 steps were not selected")
+    (repo / "lib.py").write_text("x = 1\n")
+    with Journal(run.directory) as journal:
+        journal.resumed([])
+    run = go_on(runner, run, plan)
+    assert ran(repo) == ["other"], "the two others are again as they passed"
+    assert (run.ok, run.left_out) == (True, "")
+
+
+def test_a_step_that_was_blocked_or_broken_off_and_is_not_selected_now_is_only_left_out(
+    runner: Runner, repo: Path
+) -> None:
+    plan = plan_of(repo, step("train", "raise SystemExit(1)"), step("export", needs=("train",)), step("b"))
+    run = runner(plan)
+    assert run.result(plan, plan.steps[1]).state == "blocked"
+    run = go_on(runner, run, plan, wanted=lambda one: one.id != "export")
+    assert run.result(plan, plan.steps[1]).left_out
+    assert run.result(plan, plan.steps[0]).state == "failed", "what failed stays failed"
+
+
+def test_a_wider_selection_leaves_nothing_of_the_earlier_one(runner: Runner, repo: Path) -> None:
+    plan = plan_of(repo, step("train"), step("b"))
+    run = runner(plan, wanted=lambda one: one.id == "b")
+    assert run.left_out == "1 of 2 steps were not selected"
+    with Journal(run.directory) as journal:
+        journal.resumed([])
+    assert load_run(run.directory).left_out == "", "it was to run, and has not"
+    assert not load_run(run.directory).ok
 
 
 def test_a_step_that_left_the_plan_is_no_longer_in_the_run(runner: Runner, repo: Path) -> None:

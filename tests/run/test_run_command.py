@@ -90,12 +90,37 @@ def test_what_is_not_selected_is_said_and_not_certified(
     here: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(config, "--only", "train") == 0
-    assert "not certified: only 1 of 6 steps were selected" in capsys.readouterr().out
+    assert "NOT CERTIFIED: 5 of 6 steps were not selected" in capsys.readouterr().out
     assert not load_run(None).ok
+    assert main(["certify"]) == 1
+    assert "\nNOT CERTIFIED: 5 of 6 steps were not selected · " in capsys.readouterr().out
     assert run(config, "--only", "train", "--strict") == 1
     assert run(config, "-k", "export or bs2") == 0
     assert run(config, "-k", "infer and not (bs1 or bs2)") == 0
     assert states(journals(here)[-1]) == {"infer-cpu-bs4": "passed"}
+
+
+def test_the_parts_of_a_chain_together_are_the_whole(
+    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "--only", "train") == 0
+    assert main(["certify"]) == 1
+    (directory,) = (here / ".tipc" / "runs").iterdir()
+    assert (directory / "verdict.json").is_file()
+    capsys.readouterr()
+    assert run("--resume", "-k", "not train/train", "--strict") == 0
+    assert "not selected" not in capsys.readouterr().out
+    assert load_run(None).ok
+    assert not (directory / "verdict.json").exists(), "it was about less than there is now"
+
+
+def test_a_part_is_failed_while_anything_in_its_run_is(here: Path, repo: Path, config: Path) -> None:
+    (repo / "behave").write_text("fail")
+    assert run(config) == 1
+    assert run("--resume", "--only", "export") == 1
+    (repo / "behave").unlink()
+    assert run("--rerun-failed", "--only", "train") == 0
+    assert load_run(None).left_out == "5 of 6 steps were not selected"
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,30 @@ SHOWN = 8  # wrong items of one point on a terminal
 WORDS = {PASS: "passed", FAIL: "failed", UNCHECKED: "unchecked", NOT_CERTIFIED: "not certified"}
 
 
-def verdict_text(verdict: Verdict) -> str:
-    """What is not in order, each with its remedy; what passed, counted; the verdict."""
+def verdict_text(verdict: Verdict, left_out: str = "") -> str:
+    """What is not in order, each with its remedy; what passed, counted; the verdict.
+
+    ``left_out`` says of a run that is a part of its chain (``Run.left_out``) how much of it is missing.
+    """
     lines: list[str] = []
+    alike: dict[tuple[str, ...], list[Finding]] = {}
     for finding in verdict.findings:
         if finding.status != PASS:
-            lines += finding_lines(finding)
+            key = (finding.check, finding.status, finding.message, finding.remedy)
+            alike.setdefault(key, []).append(finding)
+    for findings in alike.values():
+        lines += finding_lines(findings[0], len(findings) - 1)
     counts = ", ".join(f"{verdict.count(status)} {WORDS[status]}" for status in STATUSES)
     conclusion = "CERTIFIED" if verdict.passed else "NOT CERTIFIED"
     strict = " (strict)" if verdict.strict else ""
-    return "\n".join([*lines, f"{conclusion}{strict} · {verdict.run} · {counts}", ""])
+    part = f": {left_out}" if left_out else ""
+    return "\n".join([*lines, f"{conclusion}{strict}{part} · {verdict.run} · {counts}", ""])
 
 
-def finding_lines(finding: Finding) -> Iterator[str]:
-    """One finding: status, check, where; the message; what to do."""
+def finding_lines(finding: Finding, more: int = 0) -> Iterator[str]:
+    """One finding: status, check, where, and in how many places more; the message; what to do."""
     where = finding.step or finding.cell or finding.plan
+    where += f" and {more:,} more" if where and more else ""
     optional = "" if finding.required or finding.status != UNCHECKED else " (not required)"
     yield f"{MARKS[finding.status]} {finding.check}  {WORDS[finding.status]}{optional}  {finding.title}" + (
         f"  [{where}]" if where else ""

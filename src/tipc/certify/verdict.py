@@ -41,12 +41,15 @@ class Verdict:
         """How many findings have this status."""
         return sum(finding.status == status for finding in self.findings)
 
-    @property
-    def passed(self) -> bool:
-        """Nothing failed, nothing required was left unchecked and, if strict, nothing is uncertified."""
-        return bool(self.findings) and not any(
+    def forbids(self, finding: Finding) -> bool:
+        """Whether this finding alone keeps the verdict from passing."""
+        return (
             finding.status == FAIL
             or (finding.status == UNCHECKED and finding.required)
             or (self.strict and finding.status in (UNCHECKED, NOT_CERTIFIED))
-            for finding in self.findings
         )
+
+    @property
+    def passed(self) -> bool:
+        """Nothing failed, nothing required was left unchecked and, if strict, nothing is uncertified."""
+        return bool(self.findings) and not any(map(self.forbids, self.findings))

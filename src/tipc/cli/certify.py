@@ -29,5 +29,5 @@ def main(argv: list[str]) -> int:
         json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(verdict_text(verdict))
+        sys.stdout.write(verdict_text(verdict, run.left_out))
     return 0 if verdict.passed else 1

@@ -62,41 +62,35 @@ def main(argv: list[str]) -> int:
     finally:
         executor.close()
         progress.close()
-    return conclude(
-        run, session, stream, interrupted=interrupted, checks=options.checks, strict=options.strict
-    )
+    return conclude(run, stream, interrupted=interrupted, checks=options.checks, strict=options.strict)
 
 
-def conclude(
-    run: Run, session: Session, stream: TextIO, *, interrupted: bool, checks: bool, strict: bool
-) -> int:
+def conclude(run: Run, stream: TextIO, *, interrupted: bool, checks: bool, strict: bool) -> int:
     """Certify and report a run that is over; the exit code."""
     from tipc.report.finish import finish
 
     verdict: Verdict | None = None
-    if checks and not interrupted and not session.partial:
+    if checks and not interrupted and not run.left_out:
         from tipc.certify.engine import certify
 
         verdict = certify(run, strict=strict)
     finish(run, verdict, stream)
-    if session.partial and not interrupted:
-        selected, total = len(session.wanted), len(run.results)
-        stream.write(f"not certified: only {selected} of {total} steps were selected\n")
     stream.flush()
-    return exit_code(run, session, verdict, interrupted=interrupted, strict=strict)
+    return exit_code(run, verdict, interrupted=interrupted, strict=strict)
 
 
-def exit_code(run: Run, session: Session, verdict: Verdict | None, *, interrupted: bool, strict: bool) -> int:
-    """0 only if every step that was selected has passed and the verdict, if there is one, does.
+def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: bool) -> int:
+    """0 only if every step but those that were left out has passed, now or earlier in this run, and the
+    verdict, if there is one, does.
 
     With ``--strict``, a step that passed only when retried and steps that were not selected are failures.
     """
     if interrupted:
         return INTERRUPTED
-    results = [run.results[key] for key in session.wanted]
+    results = [result for result in run.results.values() if not result.left_out]
     if not all(result.ok for result in results) or (verdict is not None and not verdict.passed):
         return FAILED
-    if strict and (session.partial or any(result.state == "flaky" for result in results)):
+    if strict and (run.left_out or any(result.state == "flaky" for result in results)):
         return FAILED
     return PASSED
 

@@ -35,7 +35,7 @@ def _run(view: RunView) -> dict[str, Any]:
         "ended": run.ended,
         "seconds": view.elapsed,
         "state": view.state,
-        "headline": {"word": line.word, "where": line.where, "details": line.details},
+        "headline": {"word": line.word, "where": line.where, "why": line.why, "details": line.details},
         "checked": view.verdict is not None,
         "passed": view.verdict.passed and run.ok if view.verdict else None,
         "machine": {"fingerprint": fingerprint(run.environment), "name": machine_name(run.environment)},

@@ -6,52 +6,72 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tipc.certify.verdict import FAIL, UNCHECKED, Verdict
+from tipc.certify.verdict import FAIL, UNCHECKED
 from tipc.report.text import duration, plural
 from tipc.report.view import SKIPPED, RunView, StepView
-from tipc.run.journal import NOT_SELECTED
-from tipc.run.record import BLOCKED, FAILED, FLAKY, GOOD, INTERRUPTED, PENDING, STATES, TIMEOUT
+from tipc.run.record import (
+    BLOCKED,
+    FAILED,
+    FLAKY,
+    GOOD,
+    INTERRUPTED,
+    NOT_SELECTED,
+    PENDING,
+    STATES,
+    TIMEOUT,
+)
 
 
 @dataclass(frozen=True)
 class Headline:
     """The word, where it holds, and the counts behind it."""
 
-    word: str  # "PASSED", "FAILED", "NOT CHECKED", "INTERRUPTED", "INCOMPLETE", "NOTHING RUN"
+    word: str  # PASSED, FAILED, NOT CERTIFIED, NOT CHECKED, INTERRUPTED, INCOMPLETE, NOTHING RUN
     where: str  # "on cpu"; empty if nothing passed
     details: tuple[str, ...]
     tone: str  # "good", "bad", "open"
+    why: str = ""  # of a part of the chain: how much is missing
+
+    @property
+    def claim(self) -> str:
+        """``PASSED on cpu``, ``NOT CERTIFIED: 5 of 12 steps were not selected``."""
+        return " ".join(filter(None, (f"{self.word}:" if self.why else self.word, self.where, self.why)))
 
     def __str__(self) -> str:
-        first = " ".join(filter(None, (self.word, self.where)))
-        return " · ".join((first, *self.details))
+        return " · ".join((self.claim, *self.details))
 
 
 def headline(view: RunView) -> Headline:
     """What the run as a whole has shown."""
     states = Counter(_state(one) for one in view.steps)
-    word, tone = _word(states, view.verdict)
+    word, tone = _word(view, states)
     devices = sorted({one.step.device for one in view.steps if one.result.state in GOOD})
     where = f"on {', '.join(devices)}" if devices and word == "PASSED" else ""
-    return Headline(word, where, tuple(_details(view, states)), tone)
+    why = view.run.left_out if word == "NOT CERTIFIED" else ""
+    return Headline(word, where, tuple(_details(view, states)), tone, why)
 
 
 def _state(view: StepView) -> str:
-    chosen = view.result.state != PENDING or view.result.reason != NOT_SELECTED
-    return view.result.state if chosen else NOT_SELECTED
+    return NOT_SELECTED if view.result.left_out else view.result.state
 
 
-def _word(states: Counter[str], verdict: Verdict | None) -> tuple[str, str]:
+def _word(view: RunView, states: Counter[str]) -> tuple[str, str]:
+    verdict = view.verdict
     if not any(states[state] for state in STATES if state != PENDING):
         return "NOTHING RUN", "open"
     if states[FAILED] or states[TIMEOUT] or states[BLOCKED]:
         return "FAILED", "bad"
     if states[INTERRUPTED]:
         return "INTERRUPTED", "bad"
-    if verdict is not None and not verdict.passed:
+    # What was left out keeps a verdict from passing, and is no failure by itself.
+    left_out = states[NOT_SELECTED] > 0
+    alone = left_out and verdict is not None and not any(map(verdict.forbids, view.telling))
+    if verdict is not None and not verdict.passed and not alone:
         return "FAILED", "bad"
     if states[PENDING]:
         return "INCOMPLETE", "open"
+    if left_out:
+        return "NOT CERTIFIED", "open"
     return ("NOT CHECKED", "open") if verdict is None else ("PASSED", "good")
 
 

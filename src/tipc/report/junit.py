@@ -48,9 +48,8 @@ def _suite(root: ET.Element, view: RunView, plan: PlanView) -> None:
         group = f"{plan.plan.model}.{cell.cell.id}"
         for one in cell.steps:
             _step(suite, group, one, view)
-            for finding in (
-                one.findings if one.result.ok else ()
-            ):  # else they only repeat that it did not pass
+            # Of other steps they only repeat that it did not pass.
+            for finding in one.findings if one.result.ok or one.result.left_out else ():
                 _finding(suite, f"{group}.checks", finding, view)
         for finding in cell.findings:
             _finding(suite, f"{group}.checks", finding, view)
@@ -78,6 +77,8 @@ def _step(suite: ET.Element, group: str, one: StepView, view: RunView) -> None:
         _problem(case, "failure", result.state, result.reason, end)
     elif result.state == INTERRUPTED or (result.state == PENDING and view.run.ended is None):
         _problem(case, "error", result.state, result.reason or "it did not run: the run was broken off", end)
+    elif result.state == BLOCKED and not view.broken:
+        _problem(case, "failure", result.state, result.reason, "")
     elif result.state in (BLOCKED, PENDING):
         _skipped(case, f"{result.state}: {result.reason}" if result.reason else "not run")
     for name in again:

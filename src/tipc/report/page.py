@@ -242,7 +242,7 @@ def _attention(views: Sequence[RunView], plans: Sequence[Mapping[str, Any]]) -> 
                         tell(
                             one.state, "", known.cause or one.result.reason, anchor=entered["anchor"], **more
                         )
-                    for finding in one.findings if one.result.ok else ():
+                    for finding in one.findings if one.result.ok or one.result.left_out else ():
                         add(finding, where, entered["anchor"])
                 for finding in cell.findings:
                     add(finding, where, entered["anchor"])

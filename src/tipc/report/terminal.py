@@ -197,8 +197,7 @@ def _failures(view: RunView, full: bool) -> list[Line]:
 
 def _conclusion(view: RunView, marks: dict[str, str], report: Path | None) -> list[Line]:
     line = headline(view)
-    first = " ".join(filter(None, (line.word, line.where)))
-    lines: list[Line] = [[Span(first, TONES[line.tone]), Span(f" · {' · '.join(line.details)}")]]
+    lines: list[Line] = [[Span(line.claim, TONES[line.tone]), Span(f" · {' · '.join(line.details)}")]]
     if view.verdict is not None:
         lines += _findings(view, marks)
     elif line.word == "NOT CHECKED":

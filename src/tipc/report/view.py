@@ -127,6 +127,11 @@ class RunView:
         return tuple(finding for finding in found if (finding.plan, finding.step) not in failed)
 
     @property
+    def broken(self) -> bool:
+        """A step failed, which explains the blocked ones; else these lack what was not selected."""
+        return any(one.result.state in (FAILED, TIMEOUT, INTERRUPTED) for one in self.steps)
+
+    @property
     def counts(self) -> Counter[str]:
         """How many steps are in each state; what the plan left out counts as skipped."""
         counts = Counter(view.state for view in self.steps)

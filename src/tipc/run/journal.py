@@ -23,7 +23,6 @@ from tipc.run.record import StepResult
 FORMAT = 1
 NAME = "journal.jsonl"
 LOCK = "lock"
-NOT_SELECTED = "not selected"
 _DEFAULTS = {field.name: field.default for field in fields(StepResult) if field.default is not MISSING}
 
 
@@ -77,6 +76,10 @@ class Journal:
     def deselected(self, plan: str, steps: Iterable[str]) -> None:
         """These steps are not to run, and are not counted as passed. Replaces what was said before."""
         self._append({"event": "deselected", "plan": plan, "steps": list(steps)})
+
+    def outdated(self, plan: str, step: str, why: str) -> None:
+        """What a deselected step did earlier counts no more: something that it depends on has changed."""
+        self._append({"event": "outdated", "plan": plan, "step": step, "why": why})
 
     def started(self, plan: str, step: str, attempt: int, log: str, inputs: Mapping[str, str]) -> None:
         """An attempt begins. ``inputs`` are the digests that tell later whether it must run again."""

@@ -20,6 +20,7 @@ TIMEOUT = "timeout"
 BLOCKED = "blocked"  # something that it needs did not pass
 INTERRUPTED = "interrupted"
 PENDING = "pending"  # in the plan, not yet run (a crash, --only, -k, --fail-fast)
+NOT_SELECTED = "not selected"  # the reason of a pending step that -k or --only left out
 STATES = (PASSED, FLAKY, FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING)
 GOOD = (PASSED, FLAKY)
 
@@ -52,6 +53,11 @@ class StepResult:
         """It passed, at whatever attempt."""
         return self.state in GOOD
 
+    @property
+    def left_out(self) -> bool:
+        """It was not selected, and has not passed earlier in the same run."""
+        return self.state == PENDING and self.reason == NOT_SELECTED
+
 
 @dataclass(frozen=True)
 class Run:
@@ -69,6 +75,12 @@ class Run:
     def result(self, plan: Plan, step: Step) -> StepResult:
         """What happened to a step; ``pending`` if nothing did."""
         return self.results[(plan.key, step.id)]
+
+    @property
+    def left_out(self) -> str:
+        """``5 of 12 steps were not selected``: the run is a part of the chain; empty: it is the whole."""
+        count = sum(result.left_out for result in self.results.values())
+        return f"{count:,} of {len(self.results):,} steps were not selected" if count else ""
 
     @property
     def ok(self) -> bool:

@@ -43,15 +43,19 @@ class Earlier:
             return None
         if not result.ok and self._rerun_failed:
             return None
-        why = changed(self._inputs.get(node.key, {}), inputs)
+        why = self.outdated(node, inputs)
         if why:
-            self._tell(f"{node.step.id} runs again: {why} changed")
-            return None
-        lost = _touched(node.plan, result)
-        if lost:
-            self._tell(f"{node.step.id} runs again: {lost} is not what it left")
+            self._tell(f"{node.step.id} runs again: {why}")
             return None
         return result
+
+    def outdated(self, node: Node, inputs: Mapping[str, str]) -> str:
+        """Why the earlier result of a step says nothing about how things are now; empty: it still holds."""
+        why = changed(self._inputs.get(node.key, {}), inputs)
+        if why:
+            return f"{why} changed"
+        lost = _touched(node.plan, self.results[node.key])
+        return f"{lost} is not what it left" if lost else ""
 
 
 def _touched(plan: Plan, result: StepResult) -> str:

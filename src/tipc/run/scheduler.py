@@ -21,9 +21,9 @@ from tipc.run.artefacts import Aside, missing
 from tipc.run.executor import Executor, Outcome
 from tipc.run.graph import Key, Node
 from tipc.run.inputs import Inputs
-from tipc.run.journal import NOT_SELECTED, Journal
+from tipc.run.journal import Journal
 from tipc.run.queue import ReadyQueue
-from tipc.run.record import BLOCKED, FAILED, INTERRUPTED, PENDING, TIMEOUT, StepResult
+from tipc.run.record import BLOCKED, FAILED, INTERRUPTED, NOT_SELECTED, PENDING, TIMEOUT, StepResult
 from tipc.run.resources import ANYTHING, Claim, Resources, claim_of
 
 PULSE = 0.25
@@ -64,6 +64,7 @@ class Settings:
 
 
 Reuse = Callable[[Node, Mapping[str, str]], "StepResult | None"]
+Outdated = Callable[[Node, Mapping[str, str]], str]
 
 
 @dataclass
@@ -87,6 +88,7 @@ class Scheduler:
     asked_to_stop: Callable[[], bool] = lambda: False
     reuse: Reuse = lambda node, inputs: None
     earlier: Mapping[Key, StepResult] = field(default_factory=dict)  # of the steps that are not wanted now
+    outdated: Outdated = lambda node, inputs: ""  # why an earlier result counts no more
 
     def __post_init__(self) -> None:
         self.results: dict[Key, StepResult] = {}
@@ -133,8 +135,7 @@ class Scheduler:
         if self._stopping:
             return
         if node.key not in self.wanted:
-            known = self.earlier.get(node.key, StepResult(*node.key))
-            self._settle(node, known if known.ok else replace(known, state=PENDING, reason=NOT_SELECTED))
+            self._settle(node, self._left_out(node))
         elif reason := self._obstacle(node):
             result = StepResult(*node.key, BLOCKED, reason)
             self.journal.ended(result)
@@ -142,6 +143,21 @@ class Scheduler:
             self._settle(node, result)
         else:
             self._ready.add(node.position, self._claim(node))
+
+    def _left_out(self, node: Node) -> StepResult:
+        """The result of a step that is not wanted: its earlier pass, while that holds, else nothing."""
+        known = self.earlier.get(node.key, StepResult(*node.key))
+        if not known.ok:
+            return replace(known, state=PENDING, reason=NOT_SELECTED)
+        why = self.outdated(node, self._inputs_of(node))
+        if not why:
+            return known
+        self.journal.outdated(*node.key, why)
+        return StepResult(*node.key, reason=NOT_SELECTED)
+
+    def _inputs_of(self, node: Node) -> dict[str, str]:
+        needed = [self.results[self.nodes[need].key] for need in node.needs]
+        return self._inputs.of(node.plan, node.step, needed)
 
     def _obstacle(self, node: Node) -> str:
         """Why the step cannot run; empty if it can."""
@@ -170,8 +186,7 @@ class Scheduler:
             if position is None:
                 return
             node = self.nodes[position]
-            needed = [self.results[self.nodes[need].key] for need in node.needs]
-            inputs = self._inputs.of(node.plan, node.step, needed)
+            inputs = self._inputs_of(node)
             known = self.reuse(node, inputs)
             if known is not None:
                 self.watcher.kept(node.plan, node.step, known)

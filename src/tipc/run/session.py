@@ -46,11 +46,6 @@ class Session:
     run: Path | None = None  # an earlier run that goes on
     rerun_failed: bool = False
 
-    @property
-    def partial(self) -> bool:
-        """Some steps were not selected: whatever comes out, nothing as a whole is certified."""
-        return len(self.wanted) < sum(len(plan.steps) for plan in self.plans)
-
 
 def new(request: Request) -> Session:
     """Plan a new run. Nothing is written yet."""
@@ -127,6 +122,7 @@ def _execute(
         session.wanted,
         reuse=earlier.reuse,
         earlier=earlier.results,
+        outdated=earlier.outdated,
     )
     with journal, StopRequest() as stop:
         scheduler.asked_to_stop = lambda: stop.asked
@@ -154,4 +150,5 @@ def _open(session: Session, argv: Sequence[str]) -> Journal:
     if store.load_plans(session.run) != session.plans:
         store.write_plans(session.run, session.plans)
     journal.resumed(argv)
+    store.forget_conclusions(session.run)
     return journal

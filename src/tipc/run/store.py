@@ -20,17 +20,17 @@ from tipc.plan.model import Plan
 from tipc.plan.schema import plan_from_json, plan_to_json
 from tipc.run.journal import (
     NAME,
-    NOT_SELECTED,
     Journal,
     disk_problem,
     is_running,
     read_events,
     result_from_json,
 )
-from tipc.run.record import INTERRUPTED, PENDING, Run, StepResult
+from tipc.run.record import BLOCKED, INTERRUPTED, NOT_SELECTED, PENDING, Run, StepResult
 
 PLANS = "plan.jsonl"
 ENVIRONMENT = "environment.json"
+CONCLUSIONS = ("verdict.json", "report.html")  # written by the stages that follow
 
 
 def home() -> Path:
@@ -112,6 +112,15 @@ def write_text(path: Path, text: str) -> None:
         raise disk_problem(error, path.parent) from error
 
 
+def forget_conclusions(directory: Path) -> None:
+    """Remove what was concluded about a run that goes on: it is about steps that may run again."""
+    for name in CONCLUSIONS:
+        try:
+            (directory / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise disk_problem(error, directory) from error
+
+
 def load_plans(directory: Path) -> tuple[Plan, ...]:
     """The plans of a run, in order."""
     path = directory / PLANS
@@ -150,13 +159,18 @@ def _results(
     plans: Sequence[Plan], events: Sequence[Mapping[str, Any]], *, alive: bool
 ) -> dict[tuple[str, str], StepResult]:
     results = {(plan.key, step.id): StepResult(plan.key, step.id) for plan in plans for step in plan.steps}
+    before: dict[tuple[str, str], StepResult] = {}  # what is outdated now, and may hold again
     for event in events:
         kind = event["event"]
         if kind == "deselected":
             for step in event["steps"]:
                 key = (event["plan"], step)
-                if key in results and results[key].state == PENDING:
-                    results[key] = replace(results[key], reason=NOT_SELECTED)
+                if key in results and results[key].state in (PENDING, BLOCKED, INTERRUPTED):
+                    results[key] = replace(results[key], state=PENDING, reason=NOT_SELECTED)
+            continue
+        if kind == "resume":  # with a selection of its own, which follows
+            results |= {key: StepResult(*key) for key, result in results.items() if result.left_out} | before
+            before.clear()
             continue
         key = (event.get("plan", ""), event.get("step", ""))
         if key not in results:
@@ -166,6 +180,8 @@ def _results(
             if alive:
                 began = replace(began, state=PENDING, reason="running")
             results[key] = replace(began, attempts=event["attempt"], started=event["at"])
+        elif kind == "outdated":
+            before[key], results[key] = results[key], StepResult(*key, reason=NOT_SELECTED)
         elif kind == "end":
             results[key] = result_from_json(event)
     return results

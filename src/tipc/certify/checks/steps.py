@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tipc.certify.logs import lines
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene
-from tipc.run.journal import NOT_SELECTED
 from tipc.run.record import BLOCKED, FLAKY, INTERRUPTED, PENDING
 
+SELECT_ALL = "run them as well: `tipc run --resume --only train,eval,export,infer`"
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 LITE = "lite_train_lite_infer"
 NO_DEVICE = (
@@ -49,8 +49,8 @@ def step_passed(scene: StepScene) -> Iterator[Outcome]:
     if result.ok:
         again = f" at attempt {result.attempts}" if result.state == FLAKY else ""
         yield passed(f"passed in {result.wall:.1f} s{again}", evidence=evidence)
-    elif result.reason == NOT_SELECTED:
-        yield unchecked("not selected for this run", required=False, evidence=evidence)
+    elif result.left_out:
+        yield unchecked("not selected for this run", remedy=SELECT_ALL, evidence=evidence)
     elif result.state in (BLOCKED, PENDING, INTERRUPTED):
         yield unchecked(f"{result.state}: {result.reason or 'it was not run to its end'}", evidence=evidence)
     else:
