@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,16 @@ def local() -> Iterator[LocalExecutor]:
     executor = LocalExecutor(grace=0.5)
     yield executor
     executor.close()
+
+
+@pytest.fixture
+def ignoring() -> Iterator[tuple[signal.Signals, ...]]:
+    """The signals that nohup and a shell's background jobs ignore, ignored in this process."""
+    numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    yield numbers
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

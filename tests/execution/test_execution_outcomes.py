@@ -29,6 +29,14 @@ def test_a_signal_that_killed_the_program_is_named(bench: Bench, local: LocalExe
     assert not outcome.interrupted
 
 
+def test_a_program_hears_the_signals_that_tipc_was_told_to_ignore(
+    bench: Bench, ignoring: tuple[signal.Signals, ...], local: LocalExecutor
+) -> None:
+    for number in ignoring:
+        assert bench.run(local, bench.task("sh", "-c", f"kill -{number.name[3:]} $$")).signal == number
+    assert all(signal.getsignal(number) is signal.SIG_IGN for number in ignoring), "tipc goes on ignoring"
+
+
 def test_a_program_that_is_not_there_is_an_error_of_its_own(bench: Bench, local: LocalExecutor) -> None:
     outcome = bench.run(local, bench.task("no-such-program"))
     assert outcome.error == "no such program: no-such-program"

@@ -60,6 +60,21 @@ def warm(stage: Bench) -> Iterator[LocalExecutor]:
     executor.close()
 
 
+def test_a_warm_script_hears_the_signals_that_tipc_was_told_to_ignore(
+    stage: Bench, ignoring: tuple[signal.Signals, ...]
+) -> None:
+    executor = warmed(stage, PYTHON)
+    text = f"import signal, paddle\nprint(*(signal.getsignal(n) for n in {[int(n) for n in ignoring]}))"
+    try:
+        task = stage.task(PYTHON, str(stage.script(text, "hears.py")), warm=True, name="hears")
+        warm, told = same_in_both(stage, executor, task)
+    finally:
+        executor.close()
+    assert warm
+    assert "default_int_handler" in told
+    assert "SIG_IGN" not in told
+
+
 def same_in_both(bench: Bench, executor: LocalExecutor, task: Task) -> tuple[bool, str]:
     """Run a task cold and warm and see no difference. Whether the second ran warm, and its log."""
     seen = []

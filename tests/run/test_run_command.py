@@ -36,6 +36,13 @@ def run(*words: str | Path) -> int:
     return main(["run", "--cold", "--no-checks", *map(str, words)])
 
 
+def started(config: Path, here: Path) -> subprocess.Popen[bytes]:
+    """``tipc run`` in a process that can be stopped."""
+    return subprocess.Popen(
+        toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL, preexec_fn=toy_repo.hear_signals
+    )
+
+
 def test_a_whole_chain_passes(
     here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -267,7 +274,7 @@ def test_a_signal_ends_everything_and_exits_with_130(
     here: Path, repo: Path, config: Path, number: signal.Signals
 ) -> None:
     (repo / "behave").write_text("hang")
-    process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)
+    process = started(config, here)
     while not (pids := list(repo.glob("hangs/*"))):
         time.sleep(0.02)
         assert process.poll() is None
@@ -310,7 +317,7 @@ def test_everything_that_is_wrong_with_several_configs_is_told_at_once(
 
 def test_two_runs_cannot_work_in_one_directory(here: Path, repo: Path, config: Path) -> None:
     (repo / "behave").write_text("hang")
-    process = subprocess.Popen(toy_repo.command(config), cwd=here, stdout=subprocess.DEVNULL)
+    process = started(config, here)
     while not list(repo.glob("hangs/*")):
         time.sleep(0.02)
     second = tipc_run(here, "--resume")

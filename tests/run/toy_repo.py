@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,12 @@ def make(root: Path) -> Path:
 def command(*words: str | Path) -> list[str]:
     """``tipc run`` as a process, cold and without checks: those are not what is tested here."""
     return [sys.executable, "-m", "tipc", "run", "--cold", "--no-checks", *map(str, words)]
+
+
+def hear_signals() -> None:
+    """In a child, before its program: be as started from a terminal, however pytest itself was started."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def tipc_run(cwd: Path, *words: str | Path, **changes: Any) -> subprocess.CompletedProcess[str]:

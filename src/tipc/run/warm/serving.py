@@ -28,6 +28,7 @@ from tipc.run.warm.wire import receive_socket, send
 
 def main(argv: list[str]) -> Callable[[], object]:
     """Serve on the socket whose number is the argument. Returns in a warm child only: the script to run."""
+    hear_again()
     requests = socket.socket(fileno=int(argv[1]))
     if argv[2:] != ["warm"]:
         serve(requests, warm=False)
@@ -38,6 +39,18 @@ def main(argv: list[str]) -> Callable[[], object]:
         request, notes = wanted.request, wanted.notes
         wanted.with_traceback(None)  # else its frames would keep the script's globals from ending in time
     return script(request, notes, preloaded)
+
+
+def hear_again() -> None:
+    """Undo that tipc was started to ignore signals: by nohup, or by a shell for a job in the background.
+
+    Steps inherit them from here: one that ignored Ctrl-C would behave unlike itself. Tipc goes on ignoring
+    them, and we have a session of our own, which no terminal hangs up.
+    """
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, usual)
 
 
 def serve(requests: socket.socket, *, warm: bool) -> None:
