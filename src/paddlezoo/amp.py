@@ -7,6 +7,7 @@ fp32. The emulation (``amp_emulation``) rounds instead, and ``emulate="never"`` 
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ DTYPES = ("float16", "bfloat16")
 
 class FullPrecision:
     """No mixed precision; and the interface of the other two."""
+
+    _simulated = ""  # the layers that PACT rounds to 8 bits; empty: none
 
     def prepare(self, model: Any, optimizer: Any) -> tuple[Any, Any]:
         """The network and optimizer to train with."""
@@ -36,10 +39,13 @@ class FullPrecision:
 
     def first_line(self, model: Any) -> str:
         """For the head of the log."""
-        return "precision: float32"
+        self._simulated = quantised_in(model)
+        return "precision: float32" + (" arithmetic, int8 simulated" if self._simulated else "")
 
     def last_line(self) -> str:
         """For the end of the log."""
+        if self._simulated:
+            return f"precision: float32 arithmetic, int8 simulated in the layers {self._simulated}"
         return "precision: float32 throughout"
 
     def state(self) -> dict[str, Any]:
@@ -130,6 +136,14 @@ class EmulatedAmp(FullPrecision):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.scaler.restore(state)
+
+
+def quantised_in(model: Any) -> str:
+    """How many layers of each kind compute with values rounded to 8 bits: ``Conv2D 52, Linear 2``."""
+    prefix = "Quanted"  # of paddle's layers for training that knows of quantisation
+    names = [type(layer).__name__ for layer in model.sublayers()]
+    kinds = Counter(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()))
 
 
 def choose(level: str | None, dtype: str, device: Device, emulate: str = "auto") -> FullPrecision:
