@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import venv
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from certify_chain import OUT, plan_of, run_chain
 from certify_lies import INFER, LIES, TRAIN, Lie
 from certify_plain_repo import edit, make_plain_repo
 
+from tipc.certify.sources import library_root
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.plan.model import Plan
 from tipc.run.record import Run
@@ -50,6 +52,33 @@ def test_an_honest_int8_script_raises_no_alarm(tmp_path: Path, judge: Callable[[
     findings = judge(run_chain(repo, plan_of(repo, infer_precision="int8")))
     assert not alarms(findings), alarms(findings)
     assert any(finding.check == "TQ404" and finding.status == PASS for finding in findings)
+
+
+def test_what_enables_int8_is_found_in_a_library_of_the_steps_own_interpreter(
+    tmp_path: Path, judge: Callable[[Run], list[Finding]]
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    run = run_chain(repo, plan_of(repo, infer_precision="int8"))
+    edit(repo, INFER, "import argparse", "import argparse\nfrom elsewhere.engine import start")
+    python = tmp_path / "other" / "bin" / "python"
+    venv.create(python.parents[1], with_pip=False, symlinks=True)
+
+    def int8_with(interpreter: str) -> str:
+        steps = tuple(
+            replace(step, argv=(interpreter, *step.argv[1:])) if step.kind == "infer" else step
+            for step in run.plans[0].steps
+        )
+        found = judge(replace(run, plans=(replace(run.plans[0], steps=steps),)))
+        return " ".join({f"{one.status}: {one.message}" for one in found if one.check == "TQ404"})
+
+    assert "has nothing that enables it" in int8_with(str(python))
+    assert int8_with(str(python.with_name("python-that-is-gone"))).startswith(UNCHECKED)
+    library_root.cache_clear()
+    [packages] = python.parents[1].glob("lib/python*/site-packages")
+    (packages / "elsewhere").mkdir()
+    (packages / "elsewhere" / "__init__.py").touch()
+    (packages / "elsewhere" / "engine.py").write_text("def start(config):\n    config.enable_mkldnn_int8()\n")
+    assert "engine.py:2 enables it" in int8_with(str(python))
 
 
 def test_a_model_file_of_an_earlier_run_is_no_result(

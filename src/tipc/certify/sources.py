@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from tipc.certify.scene import StepScene
+from tipc.plan.interpreter import resolve
 
 FILES_LIMIT = 80
+PATIENCE = 60.0
+WHERE = (
+    "import importlib.util, sys; spec = importlib.util.find_spec(sys.argv[1])\n"
+    "print(spec.origin if spec and spec.origin and spec.submodule_search_locations else '')"
+)
 # Their source says nothing about what a script asks of them.
 FRAMEWORKS = frozenset(
     ("paddle", "numpy", "cv2", "PIL", "yaml", "auto_log", "tqdm", "scipy", "matplotlib", "visualdl")
@@ -26,10 +35,17 @@ def mentions(scene: StepScene, words: tuple[str, ...]) -> str:
     if not script:
         return "?"
     seen = hidden = False
-    same_interpreter = Path(scene.step.argv[0]).parent == Path(sys.executable).parent
-    for path, tree in modules(scene.path(script, scene.step), libraries=same_interpreter):
+
+    def find(name: str) -> Path | None:
+        nonlocal hidden
+        try:
+            return library_root(name, scene.step.argv[0])
+        except (OSError, subprocess.SubprocessError):
+            hidden = True
+            return None
+
+    for path, tree in modules(scene.path(script, scene.step), find):
         seen = True
-        hidden = hidden or (not same_interpreter and any(map(is_library, imported(tree))))
         for node in ast.walk(tree):
             found = isinstance(node, ast.Attribute) and node.attr in words
             found = found or (
@@ -59,9 +75,11 @@ def is_library(name: str) -> bool:
     return top not in FRAMEWORKS and top not in sys.stdlib_module_names
 
 
-def modules(script: Path, *, libraries: bool = False) -> Iterator[tuple[Path, ast.Module]]:
-    """The script and, through its imports, the repository's own modules (and libraries, if they are asked
-    for).
+def modules(
+    script: Path, library: Callable[[str], Path | None] = lambda name: None
+) -> Iterator[tuple[Path, ast.Module]]:
+    """The script and, through its imports, the repository's own modules, and those of the libraries that
+    ``library`` finds the folder of.
 
     What cannot be read or parsed is left out.
     """
@@ -76,8 +94,8 @@ def modules(script: Path, *, libraries: bool = False) -> Iterator[tuple[Path, as
         yield path, tree
         for name in imported(tree):
             found = [file for root in roots for file in files_of(root, name)]
-            if not found and libraries and is_library(name):
-                found = [file for root in library_root(name) for file in files_of(root, name)]
+            if not found and is_library(name) and (root := library(name.partition(".")[0])):
+                found = files_of(root, name)
             queue += [file for file in dict.fromkeys(found) if file not in seen]
             seen.update(found)
 
@@ -87,13 +105,25 @@ def files_of(root: Path, name: str) -> list[Path]:
     return [file for file in (stem.with_suffix(".py"), stem / "__init__.py") if file.is_file()]
 
 
-def library_root(name: str) -> list[Path]:
-    """The folder that an installed package lies in; nothing if it is not installed beside tipc."""
-    try:
-        spec = importlib.util.find_spec(name.partition(".")[0])
-    except (ImportError, ValueError):
-        return []
-    return [Path(spec.origin).parents[1]] if spec and spec.origin and spec.submodule_search_locations else []
+@lru_cache(maxsize=256)
+def library_root(name: str, python: str) -> Path | None:
+    """The folder that a package lies in by the word of an interpreter, which does not import it; None if
+    there is none. OSError, SubprocessError: the interpreter cannot be asked."""
+    if Path(python).parent == Path(sys.executable).parent:
+        spec = importlib.util.find_spec(name)
+        package = spec and spec.submodule_search_locations
+        return Path(spec.origin).parents[1] if spec and spec.origin and package else None
+    program = python if os.sep in python else resolve(python, None)[0]
+    answer = subprocess.run(
+        [program, "-c", WHERE, name],
+        cwd="/",
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=PATIENCE,
+        check=True,
+    )
+    origin = os.fsdecode(answer.stdout).strip()
+    return Path(origin).parents[1] if origin else None
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
