@@ -202,16 +202,18 @@ def test_a_script_that_tried_on_a_cpu_passes_ta202_and_stays_uncertified(
     assert not alarms(found.values())
 
 
-def test_a_chain_of_more_than_ten_minutes_fails(
-    tmp_path: Path, judge: Callable[[Run], list[Finding]]
+@pytest.mark.parametrize(("cpu", "stopped"), [(900.0, False), (90.0, True)])
+def test_a_chain_of_more_than_ten_minutes_fails_and_is_said_to_have_been_idle_where_it_was(
+    tmp_path: Path, judge: Callable[[Run], list[Finding]], cpu: float, stopped: bool
 ) -> None:
     repo = make_plain_repo(tmp_path)
     run = run_chain(repo, plan_of(repo))
     key = (run.plans[0].key, "cell/train")
-    run = replace(run, results={**run.results, key: replace(run.results[key], wall=700.0)})
+    run = replace(run, results={**run.results, key: replace(run.results[key], wall=700.0, cpu=cpu)})
     [finding] = [one for one in judge(run) if one.check == "TS004"]
     assert finding.status == FAIL
     assert "to train" in finding.message
+    assert ("were its processes stopped?" in finding.message) == stopped
 
 
 def test_there_are_at_least_twenty_five_lies() -> None:

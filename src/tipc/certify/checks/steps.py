@@ -12,6 +12,9 @@ from tipc.run.record import BLOCKED, FLAKY, INTERRUPTED, PENDING
 
 SELECT_ALL = "run them as well: `tipc run --resume --only train,eval,export,infer`"
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
+# A chain that computes keeps a core busy; one that does not was waiting, or somebody has stopped it.
+IDLE_BELOW = 0.5
+IDLE = "; the processors worked for {:.0f} s only: were its processes stopped?"
 LITE = "lite_train_lite_infer"
 NO_DEVICE = (
     "no GPU on this machine",
@@ -128,19 +131,26 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
 )
 def chain_time(scene: PlanScene) -> Iterator[Outcome]:
     """The lite mode is for every commit: the spec wants its whole chain, all its commands one after the
-    other, done within ten minutes."""
+    other, done within ten minutes. That is the sum of what each took by a clock that stands still while the
+    machine sleeps; what ran side by side counts in full."""
     if scene.plan.mode != LITE:
         return
     by_kind: dict[str, float] = {}
     for step in scene.plan.steps:
         by_kind[step.kind] = by_kind.get(step.kind, 0.0) + scene.result(step).wall
     seconds = sum(by_kind.values())
-    evidence = {"seconds": round(seconds, 2), "limit": CHAIN_LIMIT, "by_kind": by_kind}
+    cpu = sum(scene.result(step).cpu for step in scene.plan.steps)
+    evidence = {
+        "seconds": round(seconds, 2),
+        "limit": CHAIN_LIMIT,
+        "by_kind": by_kind,
+        "cpu": round(cpu, 2),
+    }
     if seconds > CHAIN_LIMIT:
         slowest = max(by_kind, key=lambda kind: by_kind[kind])
         yield failed(
             f"the steps took {seconds:.0f} s together, {by_kind[slowest]:.0f} s of it to {slowest}; "
-            f"allowed are {CHAIN_LIMIT:.0f} s",
+            f"allowed are {CHAIN_LIMIT:.0f} s" + (IDLE.format(cpu) if cpu < IDLE_BELOW * seconds else ""),
             evidence=evidence,
         )
     elif len(scene.steps()) == len(scene.plan.steps):
