@@ -67,6 +67,12 @@ def visible(driver: Any, selector: str) -> int:
     return int(driver.execute_script(script, selector))
 
 
+def unpacked(driver: Any, selector: str) -> Any:
+    """Something inside a cell that has just been opened, once it is there."""
+    wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait(driver, 60)
+    return wait.until(lambda _: driver.find_elements("css selector", selector))[0]
+
+
 def typed(driver: Any, text: str) -> None:
     """Type into the filter and wait for the next frame, in which it is applied."""
     driver.execute_script("document.getElementById('search').value = ''")
@@ -142,6 +148,23 @@ def test_hostile_text_stays_text(chromium: Any, tmp_path: Path) -> None:
     assert "<script>alert(1)" in chromium.find_element("css selector", "details.plan summary b").text
 
 
+def test_hostile_text_that_was_packed_stays_text(chromium: Any, tmp_path: Path) -> None:
+    models = [f"model_{number}" for number in range(10)]
+    run, verdict = fabricate(tmp_path, Recipe(models=models, logs={"": HOSTILE + "\n"}))
+    assert verdict is not None
+    findings = tuple(replace(one, message=HOSTILE, evidence={HOSTILE: HOSTILE}) for one in verdict.findings)
+    path = tmp_path / "report.html"
+    write_page([view_of(hostile(run), replace(verdict, findings=findings))], path)
+    opened(chromium, path)
+    before = chromium.execute_script("return document.scripts.length")
+    chromium.execute_script("location.hash = 'p3c1'")
+    inside = unpacked(chromium, "#p3c1 > .inside")
+    assert "<script>alert(1)" in inside.text
+    assert chromium.execute_script("return document.scripts.length") == before
+    assert chromium.execute_script("return document.images.length") == 0
+    assert chromium.get_log("browser") == []
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_sticks_out_at_the_side(chromium: Any, tmp_path: Path, width: int) -> None:
     recipe = Recipe(models=("a_model_with_quite_a_long_name_indeed",), precisions=("fp32", "amp", "pact"))
@@ -177,10 +200,9 @@ def test_a_thousand_cells_can_be_filtered_without_a_stutter(chromium: Any, tmp_p
     chromium.execute_script(
         "document.getElementById('p3c1').open = document.getElementById('p3').open = true"
     )
-    step = chromium.find_element("css selector", "#p3c1 details.packed")
+    step = unpacked(chromium, "#p3c1 details.step")
     step.find_element("tag name", "summary").send_keys(" ")
-    wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait(chromium, 60)
-    wait.until(lambda _: "train.py --epochs=4" in step.text)  # it is unpacked when it is opened
+    assert "train.py --epochs=4" in step.text
     assert step.find_element("tag name", "a").get_attribute("href").endswith("/logs/3-5.log")
     assert chromium.get_log("browser") == []
     typed(chromium, "model_007")

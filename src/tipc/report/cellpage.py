@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +19,13 @@ from tipc.report.evidence import operator_counts
 from tipc.report.figures import curve
 from tipc.report.marks import FINDING_STATES
 from tipc.report.pictures import Pictures
-from tipc.report.text import command, duration, figure, log_end, one_line, relative, size
+from tipc.report.text import command, duration, figure, log_end, relative, size
 from tipc.report.view import BAD, ORDER, CellView, PlanView, StepView, asked
 from tipc.run.record import FAILED, TIMEOUT
 
 TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for
 MANY = 200  # steps
+OPEN = 40  # steps of a page that packs nothing
 WHOLE_LOGS, SHORT_LOGS = 20, 60  # failed steps whose logs are shown at length, and at all in the open
 STAGES = ("preprocess", "inference", "postprocess")
 
@@ -35,9 +39,7 @@ class Budget:
     findings: int = 0
     failed: int = 0
     pictures: Pictures = field(default_factory=Pictures)
-    packed: list[dict[str, Any]] = field(
-        default_factory=list
-    )  # steps whose details the page unpacks when opened
+    packed: list[str] = field(default_factory=list)  # the insides of cells that the page unpacks when opened
 
     @property
     def brief(self) -> bool:
@@ -51,10 +53,22 @@ class Budget:
             return 40 if self.failed <= WHOLE_LOGS else 8
         return 12 if self.steps <= 60 else 4 if self.steps <= MANY else 2 if self.steps <= 2000 else 0
 
-    def packs(self, view: StepView) -> bool:
-        """The details of this step go into the packed part: there are many, and it is not one to look at,
+    def packs(self, cell: CellView) -> bool:
+        """The inside of this cell goes into the packed part: there are many, and it is not one to look at,
         or so many of those were shown that it hardly tells anything new."""
-        return self.steps > MANY and (view.state not in BAD or self.failed > SHORT_LOGS)
+        return self.steps > OPEN and (cell.state not in BAD or self.failed > SHORT_LOGS)
+
+    def pack(self, inside: str) -> str:
+        """Keep the inside of a cell for the packed part; nothing in its place."""
+        self.packed.append(inside)
+        return ""
+
+    def blob(self) -> str:
+        """All that was packed as compressed JSON: cells are much like each other."""
+        if not self.packed:
+            return ""
+        text = json.dumps(self.packed, ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def cell_page(
@@ -63,15 +77,17 @@ def cell_page(
     """The template's data about a cell; ``clock`` is when the plan began and how long it took."""
     data = cell.cell
     ran = [view for view in cell.steps if view.result.started]
+    packed = budget.packs(cell)
     latency, scale = _latency(cell)
     return {
         "anchor": anchor,
         "trainer": data.trainer,
         "runs_on": asked(data),
         "state": cell.state,
-        "words": f"{data.precision} {data.amp_level}".strip(),
+        "packed": packed,
+        "words": _words(cell, packed),
         "time": duration(cell.wall),
-        "open": cell.state in BAD and plan.state in BAD and budget.plans < 30,
+        "open": cell.state in BAD and plan.state in BAD and budget.plans < 30 and not packed,
         "lane": charts.lane(_bars(ran, clock)),
         "not_certified": ""
         if any(one.status == NOT_CERTIFIED for one in cell.findings)
@@ -90,6 +106,14 @@ def cell_page(
         "steps": [_step(plan, view, target, budget) for view in cell.steps],
         "skips": _skips(cell),
     }
+
+
+def _words(cell: CellView, packed: bool) -> str:
+    """What the filter finds beside the lines that can be seen; of a packed cell also those of its steps."""
+    words = [cell.cell.precision, cell.cell.amp_level]
+    for view in cell.steps if packed else ():
+        words += [*view.label.split(), view.state, "" if view.result.ok else view.result.reason]
+    return " ".join(dict.fromkeys(filter(None, words)))
 
 
 def _skips(cell: CellView) -> list[str]:
@@ -185,19 +209,12 @@ def _step(plan: PlanView, view: StepView, target: Path, budget: Budget) -> dict[
     step, result = view.step, view.result
     memory = [size(value) for value in (result.peak_rss, result.peak_gpu) if value]
     lines = budget.lines(view)
-    details = {
+    return {
         "log": relative(relative(result.log, plan.plan.repo), str(target.parent.absolute())),
         "link": _link(result.log, target),
         "tail": "\n".join(log_end(result.log, lines)) if result.log else "",
         "attempts": result.attempts,
         "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
-    }
-    packed = budget.packs(view)
-    if packed:
-        budget.packed.append({**details, "log": one_line(details["log"], 600)})
-    return {
-        **details,
-        "packed": packed,
         "label": view.label,
         "state": view.state,
         "reason": result.reason if not result.ok else "",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,7 +49,7 @@ def page(views: Sequence[RunView], target: Path) -> str:
     if len(plans) == 1:
         plans[0]["open"] = True
         for cell in [cell for cell in plans[0]["cells"] if cell["curves"]][:1]:
-            cell["open"] = True
+            cell.update(open=True, packed=False)
     anchors: dict[str, str] = {}
     for entry in plans:
         anchors.setdefault(entry["model"], entry["anchor"])
@@ -72,7 +70,8 @@ def page(views: Sequence[RunView], target: Path) -> str:
         entry=_entry,
         plans=plans,
         repo=plans[0]["repo"] if len({plan["repo"] for plan in plans}) == 1 else "",
-        packed=_packed(budget.packed),
+        pack=budget.pack,
+        packed=budget.blob,
         brief=budget.brief,
         version=__version__,
     )
@@ -97,14 +96,6 @@ def _templates() -> Environment:
         finding_state=FINDING_STATES.__getitem__,
     )
     return templates
-
-
-def _packed(details: Sequence[Mapping[str, Any]]) -> str:
-    """The details of many steps as compressed JSON: commands and logs repeat themselves."""
-    if not details:
-        return ""
-    text = json.dumps(details, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 @lru_cache

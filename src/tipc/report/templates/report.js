@@ -10,7 +10,7 @@
     text: line(plan).toLowerCase(),
     cells: [...plan.querySelectorAll("details.cell")].map((cell) => ({
       cell, state: cell.dataset.state,
-      text: [cell, ...cell.querySelectorAll(".step,.packed")].map(line).concat(cell.dataset.text)
+      text: [cell, ...cell.querySelectorAll(".step")].map(line).concat(cell.dataset.text)
         .join(" ").toLowerCase(),
     })),
   }));
@@ -55,34 +55,21 @@
     for (let node = target; node; node = node.parentElement) if (node.tagName === "DETAILS") node.open = true;
     if (target) target.scrollIntoView();
   };
-  // On a large page the details of the steps lie compressed in one place until somebody opens one: those of
-  // the first packed step first, and so on.
+  // On a large page what is inside the cells lies compressed in one place until somebody opens one: that of
+  // the first packed cell first, and so on. It is markup of this page, escaped like the rest.
   const packed = document.getElementById("packed");
-  const places = new Map([...document.querySelectorAll("details.packed")].map((step, place) => [step, place]));
+  const places = new Map([...document.querySelectorAll(".packed")].map((cell, place) => [cell, place]));
   let unpacked = null;
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(packed.textContent), (sign) => sign.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-  };
-  const put = (parent, name, text) => {
-    const node = parent.appendChild(document.createElement(name));
-    node.textContent = text;
-    return node;
   };
   document.addEventListener("toggle", async ({ target }) => {
     const place = places.get(target);
     if (place === undefined || !target.open) return;
     places.delete(target);
     unpacked = unpacked || unpack();
-    const { log, link, tail, attempts, command } = (await unpacked)[place];
-    if (tail) put(target, "pre", tail);
-    if (log) {
-      const note = put(target, "p", "Log: ");
-      note.className = "note";
-      put(note, "a", log).href = link;
-      if (attempts > 1) note.append(` · attempt ${attempts}`);
-    }
-    put(target, "pre", command);
+    target.insertAdjacentHTML("beforeend", (await unpacked)[place]);
   }, true);
   addEventListener("hashchange", reveal);
   apply();
