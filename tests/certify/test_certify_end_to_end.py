@@ -66,11 +66,8 @@ def test_tipc_run_fails_for_a_lie_and_names_its_check(
     assert expected in out or expected == "TS001"
 
 
-@pytest.mark.paddle
-@pytest.mark.xdist_group("certify_paddle")
-def test_tipc_run_certifies_an_honest_chain(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def honest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+    """A repository whose chain is certified, and its config."""
     repo = make_paddle_repo(tmp_path)
     for file in (TRAIN, EXPORT, INFER):
         edit(repo, file, "args = parser.parse_args()", "args, _ = parser.parse_known_args()")
@@ -81,7 +78,15 @@ def test_tipc_run_certifies_an_honest_chain(
         "args, _ = parser.parse_known_args()\nargs.precision = 'fp32'",
     )
     monkeypatch.setenv("FLAGS_enable_pir_api", "0")
-    config = configured(repo, monkeypatch)
+    return repo, configured(repo, monkeypatch)
+
+
+@pytest.mark.paddle
+@pytest.mark.xdist_group("certify_paddle")
+def test_tipc_run_certifies_an_honest_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo, config = honest(tmp_path, monkeypatch)
     code = main(["run", config, "--cold", "--no-prepare"])
     out = capsys.readouterr().out
     wrong = [one for one in verdict(repo)["findings"] if one["status"] in ("fail", "unchecked")]  # type: ignore[attr-defined, union-attr]
@@ -94,3 +99,21 @@ def test_tipc_run_certifies_an_honest_chain(
     capsys.readouterr()
     assert main(["history"]) == 0
     assert "FAILED" in capsys.readouterr().out, "the history follows the newest verdict"
+
+
+@pytest.mark.paddle
+@pytest.mark.xdist_group("certify_paddle")
+def test_a_part_of_an_honest_chain_is_certified_only_together_with_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, config = honest(tmp_path, monkeypatch)
+    assert main(["run", config, "--cold", "--no-prepare", "--only", "train,export"]) == 0
+    part = "NOT CERTIFIED: 3 of 5 steps were not selected"
+    assert part in capsys.readouterr().out
+    assert main(["certify"]) == 1
+    assert part in capsys.readouterr().out
+    assert main(["history"]) == 0
+    assert "NOT CERTIFIED" in capsys.readouterr().out
+    assert main(["run", "--resume", "--cold", "--only", "eval,infer"]) == 0
+    assert "PASSED on cpu" in capsys.readouterr().out
+    assert main(["certify"]) == 0
