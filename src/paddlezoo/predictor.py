@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,9 @@ def why_not(prefix: Path, engine: str, precision: str, device: str) -> str:
 class Predictor:
     """A model that was exported, ready to run: ``predictor(batch)`` gives the list of its outputs.
 
+    OpenVINO compiles a model for the shapes of the first call, since it computes the shapes of every operator
+    anew in each call where the export left a size open: a sixth of the time of a small network. From the
+    first call with other shapes on the model is one for all of them.
     ``skip_passes``: names of graph optimisations to leave out, for models on which they take too long.
     """
 
@@ -71,20 +76,77 @@ class Predictor:
         if reason:
             raise ZooError(f"engine {engine} in {precision} on {device} cannot run: {reason}")
         self.engine, self.precision = engine, precision
-        self.config = _config(prefix, engine, precision, threads, device, batch_size)
-        for name in skip_passes:
-            self.config.delete_pass(name)
-        self._predictor = _create(self.config, prefix)
+        self._prefix = prefix
+        cache = prefix.parent / "openvino_cache"
+        self._configure = partial(_config, engine, precision, threads, device, batch_size, skip_passes, cache)
+        self.config = self._configure(prefix)
+        self._shapes: tuple[tuple[int, ...], ...] | None = None
+        self._session: _Session | None = None
+        if engine == "openvino":
+            _read_program(prefix)  # a damaged one is an error now already
+        else:
+            self._session = _Session(self.config, prefix)
+
+    def __call__(self, *batches: np.ndarray) -> list[np.ndarray]:
+        shapes = tuple(batch.shape for batch in batches)
+        if self._session is None:
+            self._session, self._shapes = self._session_for(shapes), shapes
+        elif self._shapes not in (None, shapes):
+            # Instead of the first, not beside it: paddle knows the engines of a process by a key that two of
+            # the same model may share.
+            self._session, self._shapes = _Session(self.config, self._prefix), None
+        return self._session.run(batches)
+
+    def _session_for(self, shapes: Sequence[tuple[int, ...]]) -> _Session:
+        """The model for these shapes only. The engine reads it from files, while it is loaded."""
+        with tempfile.TemporaryDirectory() as folder:
+            fixed = Path(folder, "fixed")
+            fixed.with_suffix(".pdmodel").write_bytes(_with_shapes(_read_program(self._prefix), shapes))
+            fixed.with_suffix(".pdiparams").symlink_to(self._prefix.with_suffix(".pdiparams").resolve())
+            return _Session(self._configure(fixed), self._prefix)
+
+
+class _Session:
+    """A model that Paddle Inference loaded, with the handles of its inputs and outputs."""
+
+    def __init__(self, config: Any, prefix: Path) -> None:
+        self._predictor = _create(config, prefix)
         self._inputs = [self._predictor.get_input_handle(name) for name in self._predictor.get_input_names()]
         self._outputs = [
             self._predictor.get_output_handle(name) for name in self._predictor.get_output_names()
         ]
 
-    def __call__(self, *batches: np.ndarray) -> list[np.ndarray]:
+    def run(self, batches: Sequence[np.ndarray]) -> list[np.ndarray]:
         for handle, batch in zip(self._inputs, batches, strict=True):
             handle.copy_from_cpu(np.ascontiguousarray(batch))
         self._predictor.run()
         return [handle.copy_to_cpu() for handle in self._outputs]
+
+
+def _read_program(prefix: Path) -> Any:
+    """The exported graph; ZooError if the file is damaged."""
+    from paddle.base import core
+
+    try:
+        program = core.ProgramDesc(prefix.with_suffix(".pdmodel").read_bytes())
+    except (RuntimeError, ValueError) as error:
+        raise _cannot_load(prefix, error) from None
+    if program.num_blocks() == 0:  # of an empty file; paddle crashes when such a graph is looked into
+        raise ZooError(f"{prefix}.pdmodel: Paddle Inference cannot load it: it is empty")
+    return program
+
+
+def _with_shapes(program: Any, shapes: Sequence[tuple[int, ...]]) -> bytes:
+    """The graph as a file, the sizes of its inputs that the export left open taken from ``shapes``."""
+    block = program.block(0)
+    operators = (block.op(i) for i in range(block.op_size()))
+    feeds = sorted((op for op in operators if op.type() == "feed"), key=lambda op: int(op.attr("col")))
+    for feed, shape in zip(feeds, shapes, strict=True):
+        variable = block.find_var(feed.output("Out")[0].encode())
+        declared = variable.shape()
+        if len(declared) == len(shape):  # else paddle says what is wrong when it runs
+            variable.set_shape([has if has >= 0 else new for has, new in zip(declared, shape, strict=True)])
+    return bytes(program.serialize_to_string())
 
 
 def _create(config: Any, prefix: Path) -> Any:
@@ -94,8 +156,12 @@ def _create(config: Any, prefix: Path) -> Any:
         with _quiet():
             return inference.create_predictor(config)
     except (RuntimeError, ValueError) as error:  # paddle's enforce errors: a damaged or foreign file
-        last = str(error).strip().splitlines()[-1].strip()
-        raise ZooError(f"{prefix}.pdmodel: Paddle Inference cannot load it: {last}") from None
+        raise _cannot_load(prefix, error) from None
+
+
+def _cannot_load(prefix: Path, error: Exception) -> ZooError:
+    last = str(error).strip().splitlines()[-1].strip()
+    return ZooError(f"{prefix}.pdmodel: Paddle Inference cannot load it: {last}")
 
 
 @contextlib.contextmanager
@@ -112,22 +178,35 @@ def _quiet() -> Iterator[None]:
         os.close(saved)
 
 
-def _config(prefix: Path, engine: str, precision: str, threads: int, device: str, batch_size: int) -> Any:
+def _config(
+    engine: str,
+    precision: str,
+    threads: int,
+    device: str,
+    batch_size: int,
+    skip_passes: Sequence[str],
+    cache: Path,
+    prefix: Path,
+) -> Any:
     from paddle import inference
 
     config = inference.Config(f"{prefix}.pdmodel", f"{prefix}.pdiparams")
     config.disable_glog_info()
     config.enable_memory_optim()
     if device == "gpu":
-        mode = inference.PrecisionType.Half if precision == "fp16" else inference.PrecisionType.Float32
-        config.enable_use_gpu(256, 0, mode)
-        if engine == "tensorrt":
-            _use_tensorrt(config, precision, batch_size)
-        return config
+        _use_gpu(config, engine, precision, batch_size)
+    else:
+        _use_cpu(config, engine, precision, threads, cache)
+    for name in skip_passes:
+        config.delete_pass(name)
+    return config
+
+
+def _use_cpu(config: Any, engine: str, precision: str, threads: int, cache: Path) -> None:
     config.disable_gpu()
     config.set_cpu_math_library_num_threads(threads)
     if engine == "openvino":
-        config.set_optim_cache_dir(str(prefix.parent / "openvino_cache"))  # else in the current directory
+        config.set_optim_cache_dir(str(cache))  # else in the current directory
         config.enable_openvino_engine()  # the model says the precision: a quantised one runs in int8
     elif engine == "onednn":
         config.enable_mkldnn()
@@ -136,7 +215,15 @@ def _config(prefix: Path, engine: str, precision: str, threads: int, device: str
             config.enable_mkldnn_int8(INT8_OPERATORS)
     else:
         config.disable_mkldnn()  # on by default in newer releases
-    return config
+
+
+def _use_gpu(config: Any, engine: str, precision: str, batch_size: int) -> None:
+    from paddle import inference
+
+    mode = inference.PrecisionType.Half if precision == "fp16" else inference.PrecisionType.Float32
+    config.enable_use_gpu(256, 0, mode)
+    if engine == "tensorrt":
+        _use_tensorrt(config, precision, batch_size)
 
 
 def _use_tensorrt(config: Any, precision: str, batch_size: int) -> None:
