@@ -31,11 +31,16 @@ def resize_to(x: paddle.Tensor, size: Any) -> paddle.Tensor:
 def resize_logits(logits: paddle.Tensor, size: Any, training: bool) -> paddle.Tensor:
     """A network's logits at the size of its input.
 
-    In training on a CPU, of which this is a large part, by the quicker way; it differs in the last bits.
+    In training on a CPU, of which this is a large part, by the quicker way; it differs in the last bits. In
+    an exported model each class is an image of its own: OpenVINO resizes eight channels at once, of which a
+    few classes leave most unused.
     """
     if training and isinstance(size, list) and cpu.takes_over(logits, "bilinear_interp"):
         return bilinear.resize(logits, *size)
-    return resize_to(logits, size)
+    if paddle.in_dynamic_mode():
+        return resize_to(logits, size)
+    planes = paddle.reshape(logits, [-1, 1, 0, 0])  # 0: as it is
+    return paddle.reshape(resize_to(planes, size), [-1, logits.shape[1], 0, 0])
 
 
 class ConvBN(nn.Layer):
