@@ -131,6 +131,7 @@ class Fuse(nn.Layer):
 
     def __init__(self, name: str, channels: tuple[int, ...], padding: Any):
         super().__init__()
+        self.activations = nn.LayerList([nn.ReLU() for _ in channels])
         self._paths: dict[tuple[int, int], list[str]] = {}
         for to, width in enumerate(channels):
             for source, source_width in enumerate(channels):
@@ -156,7 +157,7 @@ class Fuse(nn.Layer):
                 for layer in self._paths[to, source]:
                     x = getattr(self, layer)(x)
                 total = paddle.add(total, resize_to(x, size) if source > to else x)
-            outputs.append(F.relu(total))
+            outputs.append(self.activations[to](total))
         return outputs
 
 

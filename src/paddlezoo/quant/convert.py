@@ -10,7 +10,7 @@ import paddle
 from paddle import _legacy_C_ops
 from paddle.nn.quant.qat import QuantedConv2D, QuantedLinear
 
-from paddlezoo.quant.pact import BITS, WEIGHT_BITS, quantised_layers
+from paddlezoo.quant.pact import BITS, WEIGHT_BITS, PactActivationLayer, quantised_layers
 
 LARGEST = 2 ** (BITS - 1) - 1
 LARGEST_WEIGHT = 2 ** (WEIGHT_BITS - 1) - 1
@@ -155,11 +155,23 @@ def to_int8(model: Any) -> int:
         zeros = Zeros()
         for layer in layers.values():
             if not isinstance(layer.weight_quanter, Int8Weight):  # else it was converted before
-                _convert(layer, zeros)
+                _convert_weight(layer, zeros)
+        _convert_activations(model, zeros)
     return len(layers)
 
 
-def _convert(layer: QuantedConv2D | QuantedLinear, zeros: Zeros) -> None:
+def _convert_activations(model: Any, zeros: Zeros) -> None:
+    """Put fixed scales in the place of learnt clips; what was shared stays shared."""
+    fixed: dict[Any, Int8Activation] = {}
+    for owner in model.sublayers(include_self=True):
+        for name, child in list(owner.named_children()):
+            if isinstance(child, PactActivationLayer):
+                if child not in fixed:
+                    fixed[child] = Int8Activation(child.scales().numpy(), child.quant_axis(), zeros)
+                setattr(owner, name, fixed[child])
+
+
+def _convert_weight(layer: QuantedConv2D | QuantedLinear, zeros: Zeros) -> None:
     axis = layer.weight_quanter.quant_axis()
     weight = layer.weight.numpy()
     others = tuple(i for i in range(weight.ndim) if i != axis)
@@ -181,5 +193,3 @@ def _convert(layer: QuantedConv2D | QuantedLinear, zeros: Zeros) -> None:
     del layer.weight
     layer.weight = stored
     layer.weight_quanter = Int8Weight(scales, axis, zeros)
-    clip = layer.activation_quanter.scales().numpy()
-    layer.activation_quanter = Int8Activation(clip, layer.activation_quanter.quant_axis(), zeros)

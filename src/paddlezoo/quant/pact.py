@@ -5,7 +5,7 @@ Built on ``paddle.quantization``, whose own quanters learn no clip and whose con
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from paddle import _C_ops
 from paddle.nn.quant.qat import QuantedConv2D, QuantedLinear
 from paddle.quantization import QAT, BaseQuanter, QuantConfig
 from paddle.quantization.factory import QuanterFactory
+
+from paddlezoo.quant import placing
 
 BITS = 8
 # Weights are stored in int8 and use ±63 of it: CPUs without VNNI add two products of a weight and an
@@ -130,10 +132,16 @@ class ChannelWeight(QuanterFactory):
         return ChannelWeightLayer
 
 
-def quantise(model: Any, clip_learning_rate: float = 1.0, clip_l2: float = 1e-4) -> Any:
+def quantise(
+    model: Any,
+    clip_learning_rate: float = 1.0,
+    clip_l2: float = 1e-4,
+    shape: Sequence[int] = (1, 3, 64, 64),
+) -> Any:
     """The network with every Conv2D and Linear quantised for training; its weights are kept.
 
-    ``clip_learning_rate`` multiplies the optimizer's rate for the clips.
+    ``clip_learning_rate`` multiplies the optimizer's rate for the clips. ``shape`` is that of an input on
+    which the network is run once, to see which layers read the same tensor.
     """
     config = QuantConfig(activation=None, weight=None)
     config.add_type_config(
@@ -146,6 +154,7 @@ def quantise(model: Any, clip_learning_rate: float = 1.0, clip_l2: float = 1e-4)
     quantised = QAT(config).quantize(model)
     for each in (model, quantised):
         (each.train if training else each.eval)()
+    placing.place(quantised, list(quantised_layers(quantised).values()), shape)
     return quantised
 
 
@@ -164,7 +173,7 @@ def calibrate(model: Any, batches: Iterable[Any]) -> int:
     Done before training on more than one process, so that all of them start from the same clips. The
     network's statistics are left as they were.
     """
-    quanters = [layer.activation_quanter for layer in quantised_layers(model).values()]
+    quanters = [layer for layer in model.sublayers() if isinstance(layer, PactActivationLayer)]
     for each in quanters:
         each.seen = 0.0
     training = model.training
