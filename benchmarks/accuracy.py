@@ -101,7 +101,7 @@ def int8_convolutions(prefix: Path, engine: str) -> int:
 def main() -> int:
     warnings.filterwarnings("ignore")
     from paddlezoo import amp, checkpoint, export, seeding
-    from paddlezoo.cls import network
+    from paddlezoo.cls import deploy, network
     from paddlezoo.device import Device
     from paddlezoo.predictor import Predictor
     from paddlezoo.quant import pact
@@ -139,6 +139,7 @@ def main() -> int:
     rows.append(("PACT, training engine", accuracy(dynamic(model), images, labels), seconds))
 
     with tempfile.TemporaryDirectory() as folder:
+        deploy.prepare(model)
         prefix = export.save(model, [None, 3, SIZE, SIZE], folder)
         best = 0.0
         for engine in ("onednn", "openvino"):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from paddlezoo import checkpoint, predictor
+from paddlezoo.cls import pointwise
 from paddlezoo.cls.network import Card
 from paddlezoo.cls.transforms import Transform
 from paddlezoo.errors import ZooError
 from paddlezoo.export import NAME
+from paddlezoo.quant import convert, pact
 
 FILE = "inference.yml"
 
@@ -55,6 +58,16 @@ class Deployed:
     def default_precision(self, engine: str) -> str:
         """int8 where the model and the engine have it, else fp32."""
         return "int8" if self.quantised and engine != "native" else "fp32"
+
+
+def prepare(model: Any) -> None:
+    """Make of a trained network what is exported, in place; after PACT that is the simulation in int8.
+
+    One that was trained in fp32 stays as it is.
+    """
+    if pact.quantised_layers(model):
+        pointwise.replace(model)
+        convert.to_int8(model)
 
 
 def describe(card: Card, folder: str | Path) -> None:

@@ -14,7 +14,6 @@ import paddle
 
 from paddlezoo import pictures
 from paddlezoo.cls import data, deploy, metrics, network
-from paddlezoo.quant import convert, pact
 
 DATA = "./lite_data"
 
@@ -45,8 +44,7 @@ def deploy_preprocess(request: dict[str, Any], paths: list[str]) -> np.ndarray:
 def reference(request: dict[str, Any]) -> Callable[[np.ndarray], np.ndarray]:
     """The trained network's logits; after PACT those of the simulation that the int8 model must match."""
     model, _ = network.restore(request["weights"], request["model"])
-    if pact.quantised_layers(model):
-        convert.to_int8(model)
+    deploy.prepare(model)
 
     def run(batch: np.ndarray) -> np.ndarray:
         with paddle.no_grad():

@@ -28,6 +28,7 @@ def main() -> None:
     paddle.set_device("cpu")
     model, card = network.restore(args.pretrained, args.model)
     size = card.transform.crop
+    deploy.prepare(model)
     prefix = export.save(model, [None, 3, size, size], args.save_inference_dir)
     deploy.describe(card, args.save_inference_dir)
 
