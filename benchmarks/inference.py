@@ -3,6 +3,11 @@ onnxruntime.
 
 Bounds, on p50 of ratios round by round: our best fp32 takes at most 1.2 × onnxruntime's fp32 with as many
 threads, and our best int8 is faster than our best fp32. Either broken: exit 1.
+
+Every candidate is alone in a process, as it is where it is used, and they take turns, in an order drawn
+anew for each round, each after a pause in which the threads of the one before go to sleep. Side by side in
+one process, or without the pause, they measure each other: a pool of threads goes on spinning for up to
+0.2 s after its last call and takes a core from whoever is next.
 """
 
 from __future__ import annotations
@@ -10,13 +15,18 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
-import numpy as np
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from _inference_guest import SIZE  # noqa: E402
 
 OURS = (
     ("native", "fp32"),
@@ -27,18 +37,47 @@ OURS = (
 )
 REFERENCE = ("onnxruntime", "fp32")
 AT_MOST = 1.2
-SIZE = 224
-Run = Callable[[np.ndarray], object]
+# Longer than any pool of threads spins; libiomp5's 0.2 s is the longest.
+PAUSE = 0.25
+Name = tuple[str, str]
 
 
-def export_both(folder: Path) -> tuple[Path, Path]:
-    """The network in fp32, and quantised with calibrated clips: speed does not depend on how well it is
-    trained.
+class Candidate:
+    """An engine in a process of its own, that makes a turn of calls when it is asked to."""
+
+    def __init__(self, engine: str, precision: str, threads: int, model: Path):
+        command = [sys.executable, str(HERE / "_inference_guest.py")]
+        self._process = subprocess.Popen(
+            [*command, engine, precision, str(threads), str(model)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def turn(self) -> list[float]:
+        """Milliseconds of each call."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write("turn\n")
+        self._process.stdin.flush()
+        line = next(line for line in self._process.stdout if line.startswith("turn "))
+        return [float(word) for word in line.split()[1:]]
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def export_all(folder: Path) -> dict[str, Path]:
+    """The network in fp32, quantised with calibrated clips (speed does not depend on how well it is trained),
+    and the fp32 one converted by paddle2onnx.
     """
     import paddle
+    import paddle2onnx
 
     from paddlezoo import export, seeding
-    from paddlezoo.cls import network
+    from paddlezoo.cls import deploy, network
     from paddlezoo.quant import pact
 
     seeding.seed_at(0)
@@ -46,81 +85,68 @@ def export_both(folder: Path) -> tuple[Path, Path]:
     quantised = pact.quantise(plain)
     images = seeding.generator(0).normal(size=(4, 3, SIZE, SIZE)).astype("float32")
     pact.calibrate(quantised, [paddle.to_tensor(images)])
+    deploy.prepare(quantised)
     shape = [None, 3, SIZE, SIZE]
-    return export.save(plain, shape, folder / "fp32"), export.save(quantised, shape, folder / "int8")
+    fp32 = export.save(plain, shape, folder / "fp32")
+    onnx = folder / "model.onnx"
+    paddle2onnx.export(
+        f"{fp32}.pdmodel", f"{fp32}.pdiparams", str(onnx), opset_version=13, optimize_tool="None"
+    )
+    return {"fp32": fp32, "int8": export.save(quantised, shape, folder / "int8"), "onnx": onnx}
 
 
-def onnx(prefix: Path, target: Path, threads: int) -> Run:
-    """The same exported model, converted by paddle2onnx and run by onnxruntime."""
-    import onnxruntime
-    import paddle2onnx
+def measure(models: dict[str, Path], threads: int, rounds: int) -> dict[Name, list[list[float]]]:
+    """For each candidate and round the milliseconds of its calls."""
+    from paddlezoo import seeding
 
-    if not target.exists():
-        paddle2onnx.export(
-            f"{prefix}.pdmodel", f"{prefix}.pdiparams", str(target), opset_version=13, optimize_tool="None"
-        )
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3  # errors
-    session = onnxruntime.InferenceSession(str(target), options, providers=["CPUExecutionProvider"])
-    name = session.get_inputs()[0].name
-    return lambda batch: session.run(None, {name: batch})
-
-
-def measure(runs: dict[tuple[str, str], Run], rounds: int) -> dict[tuple[str, str], list[float]]:
-    """Milliseconds; the candidates take turns call by call, so that a busy moment hits them all."""
-    batch = np.random.default_rng(0).normal(size=(1, 3, SIZE, SIZE)).astype("float32")
-    times: dict[tuple[str, str], list[float]] = {name: [] for name in runs}
-    for run in runs.values():
-        for _ in range(5):
-            run(batch)
-    for _ in range(rounds):
-        for name, run in runs.items():
-            run(batch)  # brings its weights into the cache
-            began = time.perf_counter()
-            run(batch)
-            times[name].append((time.perf_counter() - began) * 1000)
+    candidates = {name: Candidate(*name, threads, models[name[1]]) for name in OURS}
+    candidates[REFERENCE] = Candidate(*REFERENCE, threads, models["onnx"])
+    times: dict[Name, list[list[float]]] = {name: [] for name in candidates}
+    names = list(candidates)
+    try:
+        for candidate in candidates.values():
+            candidate.turn()  # loads the model
+        for number in range(rounds):
+            for place in seeding.generator(number).permutation(len(names)):
+                time.sleep(PAUSE)
+                times[names[place]].append(candidates[names[place]].turn())
+    finally:
+        for candidate in candidates.values():
+            candidate.close()
     return times
 
 
-def ratio(ours: list[float], theirs: list[float]) -> float:
-    """p50 of the ratio round by round: what the machine did besides mostly cancels out."""
-    return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+def ratio(ours: list[list[float]], theirs: list[list[float]]) -> float:
+    """p50 of the ratio of the p50s round by round: what the machine did besides mostly cancels out."""
+    return statistics.median(
+        statistics.median(a) / statistics.median(b) for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def main() -> int:
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=40)
     args = parser.parse_args()
-    from paddlezoo.predictor import Predictor
-
     broken = []
     with tempfile.TemporaryDirectory() as folder:
-        plain, quantised = export_both(Path(folder))
-        print(
-            f"{'p50 in ms':24}"
-            + "".join(f"{name + ' ' + precision:>18}" for name, precision in (*OURS, REFERENCE))
-        )
+        models = export_all(Path(folder))
+        names = (*OURS, REFERENCE)
+        print(f"{'p50 in ms':24}" + "".join(f"{name + ' ' + precision:>18}" for name, precision in names))
         for threads in sorted({1, min(2, os.cpu_count() or 1)}):
-            runs: dict[tuple[str, str], Run] = {
-                (engine, precision): Predictor(
-                    plain if precision == "fp32" else quantised, engine, precision, threads
-                )
-                for engine, precision in OURS
-            }
-            runs[REFERENCE] = onnx(plain, Path(folder) / "model.onnx", threads)
-            times = measure(runs, args.rounds)
-            p50 = {name: statistics.median(values) for name, values in times.items()}
-            print(
-                f"{threads} thread{'s' if threads > 1 else ' '}{'':15}"
-                + "".join(f"{p50[n]:18.2f}" for n in runs)
-            )
+            times = measure(models, threads, args.rounds)
+            p50 = {name: statistics.median(chain.from_iterable(rounds)) for name, rounds in times.items()}
+            cells = "".join(f"{p50[name]:18.2f}" for name in names)
+            print(f"{threads} thread{'s' if threads > 1 else ' '}{'':15}{cells}")
             fp32, int8 = (
-                min((n for n in OURS if n[1] == kind), key=p50.__getitem__) for kind in ("fp32", "int8")
+                min((name for name in OURS if name[1] == kind), key=p50.__getitem__)
+                for kind in ("fp32", "int8")
             )
             to_reference, to_fp32 = ratio(times[fp32], times[REFERENCE]), ratio(times[int8], times[fp32])
-            print(f"  best fp32 / onnxruntime {to_reference:.2f}, best int8 / best fp32 {to_fp32:.2f}")
+            print(
+                f"  best fp32 / onnxruntime {to_reference:.2f}, best int8 / best fp32 {to_fp32:.2f}",
+                flush=True,
+            )
             if to_reference > AT_MOST:
                 broken.append(f"{threads} threads: fp32 takes more than {AT_MOST} × onnxruntime")
             if to_fp32 >= 1:
