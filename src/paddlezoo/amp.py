@@ -32,6 +32,10 @@ class FullPrecision:
         """Around the forward pass and the loss."""
         return contextlib.nullcontext()
 
+    def evaluating(self) -> contextlib.AbstractContextManager[None]:
+        """Around forward passes without training: where weights are kept in low precision, inputs must be."""
+        return contextlib.nullcontext()
+
     def backward_and_step(self, loss: Any, optimizer: Any) -> None:
         """Gradients and one step of the optimizer; the caller clears the gradients."""
         loss.backward()
@@ -75,6 +79,9 @@ class PaddleAmp(FullPrecision):
 
     def autocast(self) -> contextlib.AbstractContextManager[None]:
         return self._amp.auto_cast(level=self.level, dtype=self.dtype)
+
+    def evaluating(self) -> contextlib.AbstractContextManager[None]:
+        return self.autocast()
 
     def backward_and_step(self, loss: Any, optimizer: Any) -> None:
         self._scaler.scale(loss).backward()

@@ -156,8 +156,9 @@ def main() -> None:
                 place = f"epoch: [{epoch + 1}/{args.epochs}], iter: [{step + 1}/{steps}]"
                 log(interval.line(place, rate, (args.epochs - epoch) * steps - step - 1))
 
-        batchnorm.recompute(model, (images for images, _ in islice(train_loader, STATISTICS_BATCHES)))
-        result = metrics.evaluate(model, val_loader)
+        with precision.evaluating():
+            batchnorm.recompute(model, (images for images, _ in islice(train_loader, STATISTICS_BATCHES)))
+            result = metrics.evaluate(model, val_loader)
         log(f"eval epoch: [{epoch + 1}/{args.epochs}], {result}")
 
         if distributed.is_main():

@@ -1,10 +1,9 @@
 """Train a segmentation model.
 
 python train.py --config configs/pphumanseg_lite.yml --iters=200 --batch_size=4 --do_eval
---save_dir=output python train.py --config configs/pp_liteseg_stdc1.yml --precision fp16 --amp_level O2
---do_eval python train.py --config configs/fcn_hrnetw18.yml --pact_quant --model_path
-output/best_model/model.pdparams python -m paddle.distributed.launch --gpus=0,1 train.py …          (on a
-CPU: --nproc_per_node=2)
+python train.py --config configs/pp_liteseg_stdc1.yml --precision fp16 --amp_level O2 --do_eval
+python train.py --config configs/fcn_hrnetw18.yml --pact_quant --model_path output/best_model/model.pdparams
+python -m paddle.distributed.launch --gpus=0,1 train.py …          (on a CPU: --nproc_per_node=2)
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ from pathlib import Path
 from paddlezoo.arguments import Parser, add_device, positive_int
 from paddlezoo.errors import ZooError, run
 
+STATISTICS_BATCHES = 100  # for batch norm, before each evaluation; at most all images once
+
 
 def main() -> None:
     args = parse_args()
 
     import paddle
 
-    from paddlezoo import amp, checkpoint, device, distributed, resume, seeding
+    from paddlezoo import amp, batchnorm, checkpoint, device, distributed, resume, seeding
     from paddlezoo.loading import Loader
     from paddlezoo.quant import pact
     from paddlezoo.seg import config, data, losses, network, schedule, transforms
@@ -116,10 +117,15 @@ def main() -> None:
             where = f"epoch: {epoch}, iter: {iteration}/{iters}"
             log(f"[TRAIN] {interval.line(where, lr, iters - iteration)}")
         if iteration % args.save_interval == 0 or iteration == iters:
+            once = min(STATISTICS_BATCHES, -(-len(train_set) // (batch_size * world)))
+            some = data.Iterations(len(train_set), batch_size, 1, once, args.seed, rank, world)
+            with precision.evaluating():
+                batchnorm.recompute(model, (images for images, _ in Loader(train_set, some)))
             distributed.average_buffers(model)
             weights = checkpoint.weights_of(model)
             if args.do_eval:
-                scores = evaluate(model, val_set)
+                with precision.evaluating():
+                    scores = evaluate(model, val_set)
                 best, is_best = max(best, scores.miou), scores.miou > best
                 log(f"[EVAL] iter: {iteration}/{iters}, {scores.line()}, best mIoU: {best:.4f}")
             if distributed.is_main():

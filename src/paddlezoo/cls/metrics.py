@@ -45,7 +45,7 @@ def evaluate(network: Any, loader: Any) -> Result:
     sums = np.zeros(4)  # loss, top-1, top-5, images
     with paddle.no_grad():
         for images, labels in loader:
-            logits = network(images)
+            logits = network(images).astype("float32")
             loss = paddle.nn.functional.cross_entropy(logits, labels, reduction="sum")
             sums += [float(loss.item()), *hits(logits.numpy(), labels.numpy()), len(labels)]
     if training:
