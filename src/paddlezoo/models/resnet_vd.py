@@ -33,6 +33,8 @@ class Bottleneck(nn.Layer):
         self.conv0 = ConvBNReLU(in_channels, channels, 1, bias_attr=False)
         self.conv1 = ConvBNReLU(channels, channels, 3, padding=dilation, **options)
         self.conv2 = ConvBN(channels, channels * 4, 1, bias_attr=False)
+        # A block starts as its shortcut: fifty layers of random numbers make too much of every rounding.
+        nn.initializer.Constant(0.0)(self.conv2._batch_norm.weight)
         self.project = project
         if project:
             self.short = _Shortcut(in_channels, channels * 4, pool=stride == 2)
