@@ -89,6 +89,23 @@ def test_what_a_rounding_of_the_input_does_is_allowed_ten_times_up_to_a_thousand
     assert found["TP301"].status == PASS
 
 
+@pytest.mark.parametrize(
+    ("rounding", "difference", "status"),
+    [
+        (0.0, 0.16, FAIL),
+        (0.3, 0.29, PASS),
+        (0.3, 0.31, FAIL),
+        (3.0, 0.59, PASS),
+        (3.0, 0.61, FAIL),  # a network that turns a step of 8 bits into anything cannot be compared
+    ],
+)
+def test_what_a_step_of_8_bits_does_to_a_quantised_network_is_allowed_up_to_a_fifth(
+    run: Run, rounding: float, difference: float, status: str
+) -> None:
+    found = findings(run, "pact", rounding=rounding, scale=3.0, table=rows(onednn__max_abs=difference))
+    assert found["TP302"].status == status, found["TP302"].message
+
+
 def test_outputs_that_are_no_numbers_never_agree(run: Run) -> None:
     assert findings(run, scale=float("nan"))["TP301"].status == FAIL
 

@@ -96,7 +96,7 @@ class ParityAnswer(Answer):
     samples: int = 0
     dtype: str = "float32"  # of the exported weights
     noise: float = 0.0  # the reference against itself
-    rounding: float = 0.0  # the reference against itself, its input off by one rounding
+    rounding: float = 0.0  # the reference against itself, its input off by a rounding (int8: of 8 bits)
     scale: float = 0.0  # largest |value| of the reference
     shape: list[int] = Field(default_factory=list)
     constant: bool = False  # the reference gives the same output for every image

@@ -22,7 +22,10 @@ TOLERANCES = {
 PREPROCESS = 1e-3  # of a normalised batch
 DROP = 0.015  # of the metric, int8 against the reference; at least one image of those compared
 NOISE = 10.0  # times what the reference varies by itself is still agreement
-UNSTABLE = 1e-3  # of the largest |output|: no network may make more than this of a rounding
+# How many times what a rounding of the input does is agreement, and at most which share of the largest
+# |output|: no network may make more than this of a rounding. That of a quantised one is a step of 8 bits.
+ROUNDING = {"pact": (1.0, 0.2)}
+FLOAT_ROUNDING = (10.0, 1e-3)
 WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md tells the protocol)"
 
 
@@ -49,7 +52,8 @@ def tolerance(scene: StepScene, answer: ParityAnswer) -> tuple[float, float]:
     kind = "pact" if scene.cell.precision == "pact" else answer.dtype
     relative, share = TOLERANCES.get(kind, TOLERANCES["float32"])
     scale = max(answer.scale, 1e-3)
-    rounding = min(NOISE * answer.rounding, UNSTABLE * scale)
+    times, most = ROUNDING.get(kind, FLOAT_ROUNDING)
+    rounding = min(times * answer.rounding, most * scale)
     return max(relative * scale, NOISE * answer.noise, rounding), share
 
 

@@ -15,6 +15,7 @@ import probe_model  # type: ignore[import-not-found]
 MOST_SAMPLES = 8
 FEW = 4  # images that are enough to see noise, another batch size, or an engine that differs
 SLOW = {0.4: 4, 1.0: 2}  # processor seconds of one image: how many are compared at most
+INT8_STEPS = 127  # from 0 to the largest value
 INT8_OPERATORS = {"conv2d", "depthwise_conv2d", "fused_conv2d"}
 NEEDED = ("samples", "train_preprocess", "deploy_preprocess", "reference")
 
@@ -70,7 +71,7 @@ def _compare_all(protocol: Any, question: dict[str, Any]) -> dict[str, Any]:
     reply = {
         "samples": len(paths),
         "noise": _largest(wanted[:FEW], again),
-        "rounding": _largest(wanted, _forward(reference, _off_by_a_rounding(batch))),
+        "rounding": _largest(wanted, _forward(reference, _off_by_a_rounding(batch, int8))),
         "scale": float(np.abs(wanted).max(initial=0.0)) if wanted.dtype.kind == "f" else 0.0,
         "shape": list(wanted.shape),
         "constant": len(paths) > 1
@@ -124,13 +125,20 @@ def _forward(reference: Callable[[Array], Any], batch: Array) -> Array:
     return np.asarray(output.numpy() if hasattr(output, "numpy") else output)
 
 
-def _off_by_a_rounding(batch: Array) -> Array:
+def _off_by_a_rounding(batch: Array, int8: bool) -> Array:
     """Each number replaced by one of its two neighbours: how far the outputs are off then is how much this
-    network makes of rounding, which two engines do differently."""
+    network makes of rounding, which two engines do differently.
+
+    A quantised network rounds that away at once, and later one float's last bit decides between two steps of
+    8 bits. So there each number moves by up to half such a step, and some of them are rounded to another.
+    """
     if batch.dtype.kind != "f":
         return batch
-    up = np.random.default_rng(0).random(batch.shape) < 0.5
-    return np.asarray(np.nextafter(batch, np.where(up, np.inf, -np.inf).astype(batch.dtype)))
+    random = np.random.default_rng(0).random(batch.shape)
+    if int8:
+        step = float(np.abs(batch).max(initial=0.0)) / INT8_STEPS
+        return np.asarray(batch + (random - 0.5) * step, dtype=batch.dtype)
+    return np.asarray(np.nextafter(batch, np.where(random < 0.5, np.inf, -np.inf).astype(batch.dtype)))
 
 
 def _predictor(
