@@ -117,12 +117,12 @@ def build(name: str) -> Any:
     return MODELS[name](SETTINGS[name].classes)
 
 
-def in_own_process(script: str, name: str) -> str:
+def in_own_process(script: str, name: str, *options: str) -> str:
     """Run `python script --one NAME`: paddle keeps memory and graphs of a model for the life of a process."""
     import sys
 
     done = subprocess.run(
-        [sys.executable, script, "--one", name], capture_output=True, text=True, check=False
+        [sys.executable, script, "--one", name, *options], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise SystemExit(f"{name}: {done.stderr[-2000:]}")
