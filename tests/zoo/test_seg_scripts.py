@@ -54,6 +54,13 @@ def test_training_writes_the_log_of_the_spec_and_the_weights(trained: Path) -> N
         assert (trained / "out" / name).is_file()
 
 
+def test_the_statistics_in_a_checkpoint_are_those_of_the_images(trained: Path) -> None:
+    weights = checkpoint.arrays_in(checkpoint.read(trained / "out/iter_4/model.pdparams"))
+    variances = [value for name, value in weights.items() if name.endswith("_variance")]
+    # A moving average that starts at 1 cannot be below 0.9 to the fourth after four iterations.
+    assert min(float(value.min()) for value in variances) < 0.9**4 / 2
+
+
 def test_evaluation_scores_the_weights(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weights = str(trained / "out/best_model/model.pdparams")
     assert call("eval.py", "--config", str(trained / "data/config.yml"), "--model_path", weights) == 0
