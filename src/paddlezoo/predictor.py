@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from paddlezoo import unsigned
 from paddlezoo.device import gpu_is_there
 from paddlezoo.errors import ZooError
 
@@ -94,16 +95,20 @@ class Predictor:
         elif self._shapes not in (None, shapes):
             # Instead of the first, not beside it: paddle knows the engines of a process by a key that two of
             # the same model may share.
-            self._session, self._shapes = _Session(self.config, self._prefix), None
+            self._session, self._shapes = self._session_for(None), None
         return self._session.run(batches)
 
-    def _session_for(self, shapes: Sequence[tuple[int, ...]]) -> _Session:
-        """The model for these shapes only. The engine reads it from files, while it is loaded."""
+    def _session_for(self, shapes: Sequence[tuple[int, ...]] | None) -> _Session:
+        """The model for these shapes only, or for all. The engine reads it from files, while it is loaded."""
+        program = _read_program(self._prefix)
+        unsigned.without_signs(program)
+        if shapes is not None:
+            _set_shapes(program, shapes)
         with tempfile.TemporaryDirectory() as folder:
-            fixed = Path(folder, "fixed")
-            fixed.with_suffix(".pdmodel").write_bytes(_with_shapes(_read_program(self._prefix), shapes))
-            fixed.with_suffix(".pdiparams").symlink_to(self._prefix.with_suffix(".pdiparams").resolve())
-            return _Session(self._configure(fixed), self._prefix)
+            changed = Path(folder, "changed")
+            changed.with_suffix(".pdmodel").write_bytes(program.serialize_to_string())
+            changed.with_suffix(".pdiparams").symlink_to(self._prefix.with_suffix(".pdiparams").resolve())
+            return _Session(self._configure(changed), self._prefix)
 
 
 class _Session:
@@ -136,8 +141,8 @@ def _read_program(prefix: Path) -> Any:
     return program
 
 
-def _with_shapes(program: Any, shapes: Sequence[tuple[int, ...]]) -> bytes:
-    """The graph as a file, the sizes of its inputs that the export left open taken from ``shapes``."""
+def _set_shapes(program: Any, shapes: Sequence[tuple[int, ...]]) -> None:
+    """Give the sizes of inputs that the export left open, in place."""
     block = program.block(0)
     operators = (block.op(i) for i in range(block.op_size()))
     feeds = sorted((op for op in operators if op.type() == "feed"), key=lambda op: int(op.attr("col")))
@@ -146,7 +151,6 @@ def _with_shapes(program: Any, shapes: Sequence[tuple[int, ...]]) -> bytes:
         declared = variable.shape()
         if len(declared) == len(shape):  # else paddle says what is wrong when it runs
             variable.set_shape([has if has >= 0 else new for has, new in zip(declared, shape, strict=True)])
-    return bytes(program.serialize_to_string())
 
 
 def _create(config: Any, prefix: Path) -> Any:

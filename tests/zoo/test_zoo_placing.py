@@ -10,7 +10,7 @@ import paddle
 import pytest
 from paddle import nn
 
-from paddlezoo import checkpoint, export
+from paddlezoo import checkpoint, export, predictor, unsigned
 from paddlezoo.quant import convert, pact
 
 pytestmark = [pytest.mark.paddle, pytest.mark.filterwarnings("ignore")]
@@ -108,6 +108,25 @@ def test_folding_and_conversion_keep_every_quanter(kind: type[nn.Layer], tmp_pat
     assert np.allclose(model(x).numpy(), before, atol=0.05)
     prefix = export.save(model, [None, *SHAPE[1:]], tmp_path)
     assert export.largest_difference(model, prefix, x.numpy()) <= 1e-6
+
+
+def test_behind_a_relu_values_are_clipped_and_kept_without_a_sign(tmp_path: Path) -> None:
+    model = quantised(Residual())
+    model.relu.output_quanter.start_from(0.1)  # most of what comes is above it
+    convert.to_int8(model)
+    assert isinstance(model.relu, convert.Int8ReLU)
+    x = paddle.rand(SHAPE)
+    expected = model(x).numpy()
+    prefix = export.save(model, [None, *SHAPE[1:]], tmp_path)
+    assert export.largest_difference(model, prefix, x.numpy()) <= 1e-6
+    assert unsigned.without_signs(predictor._read_program(prefix)) == 1
+    openvino = predictor.Predictor(prefix, "openvino", "int8")
+    for count in (1, 2, 1):  # compiled for the first shape, then for all
+        answer = openvino(np.concatenate([x.numpy()] * count))[0]
+        assert np.allclose(answer[-1:], expected, atol=1e-4), "OpenVINO clips where the simulation does"
+    # oneDNN has twice as many steps behind a ReLU and scales the weights anew: close, and clipped as well.
+    onednn = predictor.Predictor(prefix, "onednn", "int8")(x.numpy())[0]
+    assert np.abs(onednn - expected).mean() < 0.02 * np.abs(expected).max()
 
 
 def test_a_network_in_training_stays_in_training_and_its_statistics_stay() -> None:

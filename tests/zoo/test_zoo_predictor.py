@@ -59,7 +59,9 @@ def test_a_model_for_pictures_of_any_size_runs_on_several_sizes(
 def test_the_sizes_that_the_export_left_open_are_those_of_the_batch(
     any_count: Path, batch: tuple[int, ...], compiled_for: list[int]
 ) -> None:
-    written = predictor._with_shapes(predictor._read_program(any_count), [batch])
+    program = predictor._read_program(any_count)
+    predictor._set_shapes(program, [batch])
+    written = program.serialize_to_string()
     assert paddle.base.core.ProgramDesc(written).block(0).find_var(b"x").shape() == compiled_for
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import paddle
 from paddle import nn
-from paddle.nn import functional as F
 
 from paddlezoo.models.layers import ConvBN, ConvBNReLU, resize_to, size_of
 
@@ -41,13 +40,14 @@ class Bottleneck(nn.Layer):
         self.conv1 = ConvBNReLU(in_channels, channels, 1, bias_attr=False)
         self.conv2 = ConvBNReLU(channels, channels, 3, padding, bias_attr=False)
         self.conv3 = ConvBN(channels, channels * 4, 1, bias_attr=False)
+        self.relu = nn.ReLU()
         self.widen = widen
         if widen:
             self.conv_down = ConvBN(in_channels, channels * 4, 1, bias_attr=False)
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         shortcut = self.conv_down(x) if self.widen else x
-        return F.relu(paddle.add(self.conv3(self.conv2(self.conv1(x))), shortcut))
+        return self.relu(paddle.add(self.conv3(self.conv2(self.conv1(x))), shortcut))
 
 
 class BasicBlock(nn.Layer):
@@ -57,9 +57,10 @@ class BasicBlock(nn.Layer):
         super().__init__()
         self.conv1 = ConvBNReLU(channels, channels, 3, padding, bias_attr=False)
         self.conv2 = ConvBN(channels, channels, 3, padding, bias_attr=False)
+        self.relu = nn.ReLU()
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
-        return F.relu(paddle.add(self.conv2(self.conv1(x)), x))
+        return self.relu(paddle.add(self.conv2(self.conv1(x)), x))
 
 
 class Stem(nn.Layer):

@@ -63,8 +63,14 @@ class ConvBN(nn.Layer):
 class ConvBNReLU(ConvBN):
     """Convolution, batch norm, ReLU."""
 
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel: int, padding: Any = "same", **options: Any
+    ):
+        super().__init__(in_channels, out_channels, kernel, padding, **options)
+        self.relu = nn.ReLU()
+
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
-        return F.relu(super().forward(x))
+        return self.relu(super().forward(x))
 
 
 class SeparableConvBNReLU(nn.Layer):

@@ -35,13 +35,14 @@ class Bottleneck(nn.Layer):
         self.conv2 = ConvBN(channels, channels * 4, 1, bias_attr=False)
         # A block starts as its shortcut: fifty layers of random numbers make too much of every rounding.
         nn.initializer.Constant(0.0)(self.conv2._batch_norm.weight)
+        self.relu = nn.ReLU()
         self.project = project
         if project:
             self.short = _Shortcut(in_channels, channels * 4, pool=stride == 2)
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         y = self.conv2(self.conv1(self.conv0(x)))
-        return F.relu(paddle.add(self.short(x) if self.project else x, y))
+        return self.relu(paddle.add(self.short(x) if self.project else x, y))
 
 
 class ResNetVd(nn.Layer):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import paddle
 from paddle import nn
-from paddle.nn import functional as F
 
 
 class _ConvBNReLU(nn.Layer):
@@ -17,9 +16,10 @@ class _ConvBNReLU(nn.Layer):
             in_channels, out_channels, kernel, stride=stride, padding=kernel // 2, bias_attr=False
         )
         self.bn = nn.BatchNorm2D(out_channels)
+        self.relu = nn.ReLU()
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
-        return F.relu(self.bn(self.conv(x)))
+        return self.relu(self.bn(self.conv(x)))
 
 
 class STDCModule(nn.Layer):

@@ -11,6 +11,8 @@ from paddle import _legacy_C_ops
 from paddle.nn.quant.qat import QuantedConv2D, QuantedLinear
 
 from paddlezoo.quant.pact import BITS, WEIGHT_BITS, PactActivationLayer, quantised_layers
+from paddlezoo.quant.placing import OUTPUT_QUANTER
+from paddlezoo.unsigned import CLIP
 
 LARGEST = 2 ** (BITS - 1) - 1
 LARGEST_WEIGHT = 2 ** (WEIGHT_BITS - 1) - 1
@@ -81,6 +83,22 @@ class Int8Activation(_Linear):
 
     def forward(self, x: Any) -> Any:
         return self._run("dequantize_linear", self._run("quantize_linear", x))
+
+
+class Int8ReLU(Int8Activation):
+    """A ReLU, rounded to int8 and back. The exported ReLU says where that clips, for ``unsigned``."""
+
+    def __init__(self, scales: np.ndarray, axis: int, zeros: Zeros) -> None:
+        super().__init__(scales, axis, zeros)
+        self._clip = float(scales[0])
+
+    def forward(self, x: Any) -> Any:
+        if paddle.in_dynamic_mode():
+            return super().forward(paddle.nn.functional.relu(x))
+        result = self._helper.create_variable_for_type_inference("float32")
+        operator = self._helper.append_op(type="relu", inputs={"X": x}, outputs={"Out": result})
+        operator._set_attr(CLIP, self._clip)
+        return super().forward(result)
 
 
 class ChannelBias(paddle.nn.Layer):
@@ -165,7 +183,10 @@ def _convert_activations(model: Any, zeros: Zeros) -> None:
     fixed: dict[Any, Int8Activation] = {}
     for owner in model.sublayers(include_self=True):
         for name, child in list(owner.named_children()):
-            if isinstance(child, PactActivationLayer):
+            quanter = getattr(child, OUTPUT_QUANTER, None)
+            if isinstance(child, paddle.nn.ReLU) and isinstance(quanter, PactActivationLayer):
+                setattr(owner, name, Int8ReLU(quanter.scales().numpy(), quanter.quant_axis(), zeros))
+            elif isinstance(child, PactActivationLayer) and not isinstance(owner, paddle.nn.ReLU):
                 if child not in fixed:
                     fixed[child] = Int8Activation(child.scales().numpy(), child.quant_axis(), zeros)
                 setattr(owner, name, fixed[child])

@@ -13,6 +13,7 @@ from typing import Any
 
 import paddle
 
+OUTPUT_QUANTER = "output_quanter"  # the attribute of the layer that made a tensor
 # Folding a batch norm takes these layers away or moves them.
 NOT_MAKERS = (paddle.nn.Conv2D, paddle.nn.BatchNorm2D, paddle.nn.SyncBatchNorm)
 
@@ -66,10 +67,10 @@ def place(model: Any, layers: Sequence[Any], shape: Sequence[int]) -> None:
         for layer in readers:
             layer.activation_quanter = None if maker else quanter
         if maker:
-            maker.add_sublayer("output_quanter", quanter)
+            maker.add_sublayer(OUTPUT_QUANTER, quanter)
             maker.register_forward_post_hook(quantise_output)
 
 
 def quantise_output(layer: Any, _: Any, output: Any) -> Any:
     """A hook: what the layer gives, rounded."""
-    return layer.output_quanter(output)
+    return getattr(layer, OUTPUT_QUANTER)(output)
