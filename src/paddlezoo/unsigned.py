@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-CLIP = "out_threshold"  # the attribute of an exported ReLU that tells where its quantisation clips
+# The attribute of an exported ReLU that tells where its quantisation clips. Not PaddleSlim's out_threshold,
+# which may be another value than the scale.
+CLIP = "pact_clip"
 ZERO_POINT = "unsigned_zero_point"
 LOWEST = -128.0
 
