@@ -153,25 +153,6 @@ class TestMixedPrecision:
         # On a CPU paddle's scaler is off, so the same calls train in fp32: the path itself can be run.
         assert train(tiny(), precision) == train(tiny(), amp.FullPrecision())
 
-    def test_evaluation_is_in_low_precision_where_the_weights_are(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked: list[dict[str, str]] = []
-
-        def auto_cast(**options: str) -> contextlib.AbstractContextManager[None]:
-            asked.append(options)
-            return contextlib.nullcontext()
-
-        monkeypatch.setattr(paddle.device.cuda, "get_device_capability", lambda: (8, 0))
-        monkeypatch.setattr(paddle.amp, "auto_cast", auto_cast)
-        with amp.choose("O2", "float16", Device("gpu")).evaluating():
-            assert asked == [{"level": "O2", "dtype": "float16"}]
-        emulated = amp.choose("O2", "float16", CPU)
-        with emulated.evaluating():
-            tiny()(images())
-        assert "conv2d" not in emulated.last_line()  # it rounds nothing and counts nothing
-        assert len(asked) == 1
-
     def test_no_level_is_full_precision(self) -> None:
         assert type(amp.choose(None, "float16", CPU)) is amp.FullPrecision
         assert type(amp.choose("O0", "float16", CPU)) is amp.FullPrecision
