@@ -7,9 +7,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 TOOL := $(VENV)/.tool
 ALL  := $(VENV)/.all
+# The zoo runs on paddle 3.1 to 3.3; the figures of README and docs/ are of 3.1.
+PADDLE ?= 'paddlepaddle>=3.1,<3.2'
 DEMO := zoo/classification/test_tipc/configs/mobilenet_v3_small/train_infer_python.txt
 
-.PHONY: demo test test-fast lint bench certify browser clean
+.PHONY: demo test test-fast sweep lint bench certify field field-plan browser clean
 
 demo: $(TOOL)
 	tipc run $(DEMO) lite_train_lite_infer
@@ -19,6 +21,10 @@ test: $(ALL) browser
 
 test-fast: $(ALL)
 	pytest -n 2 --dist loadgroup -m "not slow"
+
+# The fault suites whole: two hundred kills, and a full disk at every write.
+sweep: $(ALL)
+	TIPC_SWEEP=1 pytest -n 2 tests/run/test_kills_together.py tests/run/test_no_room.py
 
 lint: $(ALL)
 	ruff check .
@@ -31,6 +37,13 @@ bench: $(ALL)
 certify: $(TOOL)
 	tipc run zoo/classification/test_tipc/configs zoo/segmentation/test_tipc/configs --mode lite_train_lite_infer
 
+# Real checkouts below $TIPC_FIELD (PaddleSeg, PaddleClas, PaddleOCR, PaddleDetection, models): docs/field.md.
+field: $(ALL)
+	python -m field
+
+field-plan: $(ALL)
+	python -m field.plans
+
 # The report's tests drive a real Chromium. Where it can neither be found nor installed they are skipped and say so.
 browser:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
@@ -41,12 +54,12 @@ browser:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m pip install --user virtualenv && $(PYTHON) -m virtualenv $(VENV); }
 
-$(TOOL): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[zoo]'
+$(TOOL): pyproject.toml zoo/paddlezoo/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e . -e zoo/paddlezoo $(PADDLE)
 	@touch $@
 
-$(ALL): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[zoo,dev,ray]'
+$(ALL): pyproject.toml zoo/paddlezoo/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[dev,ray]' -e zoo/paddlezoo $(PADDLE)
 	@touch $@ $(TOOL)
 
 clean:

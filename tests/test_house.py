@@ -9,11 +9,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
+ZOO_LIBRARY = ROOT / "zoo" / "paddlezoo" / "src"
 STAGES = ("config", "plan", "run", "certify", "report", "cli")
-FILES = sorted(SOURCE.rglob("*.py"))
+FILES = sorted([*SOURCE.rglob("*.py"), *ZOO_LIBRARY.rglob("*.py")])
 TOOL_FILES = sorted((SOURCE / "tipc").rglob("*.py"))
 # Run by the config's interpreter in processes of their own; they are the only ones that may meet paddle.
-GUESTS = ("run/warm", "certify/probes")
+GUESTS = ("run/guest", "certify/probes")
 
 
 def imports(path: Path) -> list[str]:
@@ -47,9 +48,9 @@ def test_the_tool_never_imports_paddle_nor_the_zoo() -> None:
             assert not roots & {"paddle", "paddlezoo"}, path
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_a_file_has_at_most_400_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_has_at_most_500_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
 
 
 def test_there_is_no_shell_and_no_eval() -> None:
@@ -65,3 +66,22 @@ def test_there_is_no_shell_and_no_eval() -> None:
             for keyword in node.keywords:
                 constant = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
                 assert not (keyword.arg == "shell" and constant), where
+
+
+def test_no_conditional_expression_stands_in_another() -> None:
+    for path in TOOL_FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.IfExp):
+                inner = (node.test, node.body, node.orelse)
+                assert not any(isinstance(part, ast.IfExp) for part in inner), f"{path}:{node.lineno}"
+
+
+def test_sentences_are_made_only_where_people_read() -> None:
+    """A stage that made one could compare it; then a translation would change a verdict."""
+    readers = ("config/lint/finding.py", "config/lint/lint_text.py", "pytest_checks.py", "plan/plan_text.py")
+    readers += ("run/show", "run/pytest_plugin.py", "certify/checks", "certify/words.py")
+    readers += ("certify/evidence/log_text.py", "report", "cli", "language")
+    for path in TOOL_FILES:
+        place = path.relative_to(SOURCE / "tipc").as_posix()
+        if not place.startswith(readers):
+            assert "tipc.language" not in imports(path), path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tipc.visible import visible, visible_name
+
 PASSED = 0
 FAILED = 1
 USAGE = 2
@@ -25,11 +27,12 @@ class TipcError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        where = self.path or ""
+        where = visible_name(self.path or "")
         if where and self.line:
             where += f":{self.line}" + (f":{self.column}" if self.column else "")
-        text = f"{where}: {self.message}" if where else self.message
-        return f"{text}\n  try: {self.remedy}" if self.remedy else text
+        message = visible(self.message)
+        text = f"{where}: {message}" if where else message
+        return f"{text}\n  try: {visible(self.remedy)}" if self.remedy else text
 
 
 class UsageError(TipcError):

@@ -1,7 +1,7 @@
 """The checks there are: the built-in ones, and those that plug-ins add.
 
 A check is one function with a description. A plug-in is a package with an entry point in the group ``tipc``
-whose module has a function ``tipc_checks()``, marked with ``tipc.certify.plugins.hookimpl``, that returns its
+whose module has a function ``tipc_checks()``, marked with ``tipc.hooks.hookimpl``, that returns its
 checks.
 """
 
@@ -14,11 +14,30 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from tipc import hooks
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED
 from tipc.errors import EnvironmentProblem
+from tipc.kinds import STEP_KINDS
 
-BUILT_IN = ("steps", "log", "amp", "parity", "quant", "results", "benchmark", "artefacts", "repo")
-STEP_KINDS = ("prepare", "train", "eval", "export", "infer")
+BUILT_IN = (
+    "steps",
+    "log",
+    "training_log",
+    "evaluation_log",
+    "training",
+    "evaluation",
+    "amp",
+    "capability",
+    "parity",
+    "deployment",
+    "quant",
+    "results",
+    "benchmark",
+    "artefacts",
+    "repo",
+    "readme",
+    "alignment",
+)
 SCOPES = (*STEP_KINDS, "step", "cell", "plan", "repo")
 ID = re.compile(r"[A-Z]{2,6}\d{3}")
 
@@ -95,7 +114,7 @@ def check(id: str, title: str, *, scope: str, reads: str, remedy: str) -> Callab
 def all_checks() -> Mapping[str, Check]:
     """Every check by its id, in order of the ids; raises EnvironmentProblem for a plug-in that is broken."""
     found = {item.id: item for item in built_in_checks()}
-    for name, item in plugin_checks():
+    for name, item in hooks.collect("tipc_checks"):
         if not isinstance(item, Check):
             raise EnvironmentProblem(f"the plug-in {name} gave {item!r}, which is not a tipc Check")
         if not ID.fullmatch(item.id) or item.scope not in SCOPES:
@@ -111,18 +130,3 @@ def built_in_checks() -> Iterable[Check]:
     for name in BUILT_IN:
         module = import_module(f"tipc.certify.checks.{name}")
         yield from (value for value in vars(module).values() if isinstance(value, Check))
-
-
-def plugin_checks() -> Iterable[tuple[str, Any]]:
-    """What plug-ins add, each with the plug-in's name."""
-    from importlib.metadata import entry_points
-
-    if not entry_points(group="tipc"):
-        return  # the rule; pluggy need not be imported for it
-    from tipc.certify.plugins import manager
-
-    plugins = manager()
-    for implementation in plugins.hook.tipc_checks.get_hookimpls():
-        found: Any = implementation.function()
-        for item in found or ():
-            yield implementation.plugin_name, item

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tipc.certify.scene import RepoScene
-from tipc.errors import UsageError
+from tipc.errors import TipcError, UsageError
 from tipc.plan.model import Plan
-from tipc.run.record import Run
+from tipc.run.record.results import Run
 
 MODE = "lite_train_lite_infer"
+HOME_NAME = ".tipc"
 
 
 def read_repository(repo: Path) -> RepoScene:
     """Plan every config below ``test_tipc/configs``; raises UsageError if there is no such folder to look
     at."""
     from tipc.plan.build import build_plan
-    from tipc.plan.inputs import expand_configs
+    from tipc.plan.request import Expansion, PlanOptions, expand
 
     if not repo.is_dir():
         raise UsageError("is not a directory", path=str(repo))
@@ -24,13 +26,16 @@ def read_repository(repo: Path) -> RepoScene:
     folder = repo / "test_tipc" / "configs"
     plans: list[Plan] = []
     broken: dict[str, str] = {}
-    paths = expand_configs([str(folder)], MODE)[0] if any(folder.glob("**/*.txt")) else []
+    expansion = Expansion((), MODE)
+    if any(folder.glob("**/*.txt")):
+        expansion = expand([str(folder)], MODE)
+    paths = [Path(name) for name in expansion.configs]
     for path in paths:
         try:
-            plans.append(build_plan(path, MODE, repo=repo))
+            plans.append(build_plan(path, MODE, PlanOptions(repo=str(repo), prepare=False)))
         except UsageError as error:
             broken[path.relative_to(repo).as_posix()] = error.message.splitlines()[0]
-    read = {path.resolve() for path in paths}
+    read = {path.resolve() for path in (*paths, *(Path(one.path) for one in expansion.left_out))}
     for path in sorted(folder.glob("**/*infer_python*.txt")):
         if path.resolve() not in read:
             broken[path.relative_to(repo).as_posix()] = "it has the name of a config, and is none"
@@ -38,17 +43,18 @@ def read_repository(repo: Path) -> RepoScene:
 
 
 def newest_runs(repo: Path, configs: set[str]) -> dict[str, Run]:
-    """The newest run of each config of a repository, among those kept here."""
-    from tipc.run.store import load_run, runs
+    """The newest run of each config of a repository, among those kept in it (or in ``$TIPC_HOME``)."""
+    from tipc.run.record.run_store import home, load_run, runs
 
     found: dict[str, Run] = {}
-    for directory in reversed(runs()):
+    kept = home() if os.environ.get("TIPC_HOME") else repo / HOME_NAME
+    for directory in reversed(runs(kept)):
         if len(found) == len(configs):
             break
         try:
             run = load_run(directory)
-        except UsageError:
-            continue  # broken off before its plan was written
+        except TipcError:
+            continue  # of another tipc, damaged, or broken off before its plan was written
         for plan in run.plans:
             if Path(plan.repo) == repo and plan.mode == MODE and plan.config in configs:
                 found.setdefault(plan.config, run)

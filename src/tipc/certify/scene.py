@@ -5,14 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tipc.certify.answers import Answer
+from tipc.align.comparison import Alignment
+from tipc.certify.evidence.answers import Answer
+from tipc.certify.evidence.doc_runs import DocRun
+from tipc.certify.evidence.weights_file import find_weights, read_weights
+from tipc.certify.levels import Level
+from tipc.kinds import TRAIN
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run.record import Run, StepResult
+from tipc.run.record.facts import ProcessFacts, StepFacts, read_arrays
+from tipc.run.record.results import Run, StepResult
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tipc.certify.evidence.trials import Answered
 
 # (kind of question, Plan.key, Step.id) → what the probe answered
 Answers = Mapping[tuple[str, str, str], Answer]
+# (Plan.key, Step.id) → what the witness saw it do
+Witnessed = Mapping[tuple[str, str], StepFacts]
+# (Plan.key, Step.id) → what the model of an export step answered
+Tried = Mapping[tuple[str, str], "tuple[Answered, ...]"]
+
+
+# path of an image file that a step opened or wrote → its pixels in RGB
+Images = Mapping[str, "NDArray[Any]"]
+
+
+@lru_cache(maxsize=8)
+def arrays_in(path: str) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of facts; those of the last few steps are kept in memory."""
+    return read_arrays(StepFacts((), arrays=path))
 
 
 @dataclass(frozen=True)
@@ -24,6 +51,11 @@ class RepoScene:
     plans: tuple[Plan, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)  # a config that gives no plan → why
     runs: Mapping[str, Run] = field(default_factory=dict)  # Plan.config → the newest run of it
+    level: Level | None = None  # what to hold it against; None: the highest that it has
+    alignment: Alignment | None = None  # with the reference's recorded tensors; None: none were given
+    doc_runs: tuple[DocRun, ...] | None = (
+        None  # what became of the documents' commands; None: they were not run
+    )
 
 
 @dataclass(frozen=True)
@@ -34,6 +66,9 @@ class PlanScene:
     plan: Plan
     index: int  # of the plan in the run
     answers: Answers = field(default_factory=dict)
+    witnessed: Witnessed = field(default_factory=dict)
+    tried: Tried = field(default_factory=dict)
+    images: Images = field(default_factory=dict)
 
     @property
     def repo(self) -> Path:
@@ -58,9 +93,40 @@ class PlanScene:
             if kind in ("", step.kind) and cell in ("", step.cell) and self.result(step).ok
         ]
 
-    def ops_file(self, step: Step) -> Path:
-        """Where the operator counts of a step lie, if they were asked for."""
-        return self.run.directory / "evidence" / str(self.index) / f"{step.id.replace('/', '__')}.ops.json"
+    def facts(self, step: Step) -> StepFacts | None:
+        """What the witness saw a step do; None: there was no witness."""
+        return self.witnessed.get((self.plan.key, step.id))
+
+    def main_process(self, step: Step) -> ProcessFacts | None:
+        """What the witness saw the step's first process do."""
+        facts = self.facts(step)
+        return facts.main if facts is not None else None
+
+    def arrays(self, step: Step) -> dict[str, NDArray[Any]]:
+        """The arrays that the facts of a step name, by their keys."""
+        facts = self.facts(step)
+        return arrays_in(facts.arrays) if facts is not None and facts.arrays else {}
+
+    def trained_digests(self, cell: str) -> frozenset[str]:
+        """The tensors of the weights that a cell's training left, as digests; empty: they are not known."""
+        for step in self.steps(TRAIN, cell):
+            if step.weights:
+                return frozenset(read_weights(find_weights(self.path(step.weights))).digests.values())
+        return frozenset()
+
+    def trials(self, step: Step) -> tuple[Answered, ...]:
+        """What the exported model of a step answered when it was tried."""
+        return self.tried.get((self.plan.key, step.id), ())
+
+    def of_cell(self, cell: Cell) -> CellScene:
+        """One of its cells."""
+        shared = (self.run, self.plan, self.index, self.answers, self.witnessed, self.tried, self.images)
+        return CellScene(*shared, cell=cell)
+
+    def of_step(self, cell: Cell, step: Step) -> StepScene:
+        """One of its steps."""
+        shared = (self.run, self.plan, self.index, self.answers, self.witnessed, self.tried, self.images)
+        return StepScene(*shared, cell=cell, step=step)
 
     def answer(self, kind: str, step: Step) -> Answer | None:
         """What the probe found out about a step; None: it was not asked."""

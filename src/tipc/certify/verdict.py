@@ -6,11 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-PASS = "pass"
-FAIL = "fail"
-UNCHECKED = "unchecked"  # the repository should have shown it and did not make it checkable
-NOT_CERTIFIED = "not_certified"  # this machine cannot show it (no GPU, AMP on a CPU)
-STATUSES = (PASS, FAIL, UNCHECKED, NOT_CERTIFIED)
+from tipc.kinds import FAIL, NOT_CERTIFIED, PASS, STATUSES, UNCHECKED
+
+# What a verdict concludes.
+CONCLUDED_CERTIFIED = "certified"
+CONCLUDED_OPEN = "not certified"  # nothing is wrong, and something that is required was not shown
+CONCLUDED_FAILED = "failed"
+
+# What a check is about, by the letters of its id: for one line that says what is open.
+TOPICS = {
+    "TS": "steps",
+    "TL": "logs",
+    "TA": "mixed precision",
+    "TP": "parity",
+    "TQ": "quantisation",
+    "TR": "stored results",
+    "TB": "benchmark",
+    "TX": "artefacts",
+    "TT": "training and evaluation",
+    "TI": "inference",
+    "TD": "documents",
+}
 
 
 @dataclass(frozen=True)
@@ -53,3 +69,24 @@ class Verdict:
     def passed(self) -> bool:
         """Nothing failed, nothing required was left unchecked and, if strict, nothing is uncertified."""
         return bool(self.findings) and not any(map(self.forbids, self.findings))
+
+    @property
+    def conclusion(self) -> str:
+        """Certified; not certified, where nothing is wrong but something was not shown; or failed."""
+        if self.passed:
+            return CONCLUDED_CERTIFIED
+        wrong = any(finding.status == FAIL for finding in self.findings)
+        return CONCLUDED_FAILED if wrong or not self.findings else CONCLUDED_OPEN
+
+    @property
+    def open_topics(self) -> tuple[str, ...]:
+        """What keeps the verdict from passing without being wrong: ``parity``, ``training``."""
+        found = [
+            TOPICS.get(finding.check[:2], finding.title)
+            for finding in self.findings
+            if finding.status != FAIL and self.forbids(finding)
+        ]
+        return tuple(dict.fromkeys(found))
+
+
+__all__ = ["FAIL", "NOT_CERTIFIED", "PASS", "STATUSES", "UNCHECKED", "Finding", "Verdict"]

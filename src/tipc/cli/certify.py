@@ -6,21 +6,20 @@ import argparse
 import json
 import sys
 
+from tipc.cli.options import Parser
+
 
 def main(argv: list[str]) -> int:
     """Make the checks on a run, write its verdict, print the findings; 0 if it passed, else 1."""
-    parser = argparse.ArgumentParser("tipc certify", description="Run the checks again on an earlier run.")
-    parser.add_argument("run", nargs="?", help="id, prefix of an id, or directory; the newest if not given")
-    parser.add_argument("--strict", action="store_true", help="what this machine cannot certify fails, too")
-    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
-    options = parser.parse_args(argv)
+    options = parser().parse_args(argv)
 
-    from tipc.certify.engine import certify
-    from tipc.certify.store import verdict_to_json
-    from tipc.certify.text import verdict_text
+    from tipc.certify.certifier import certify
+    from tipc.certify.evidence.log_text import verdict_text
+    from tipc.certify.verdict_store import verdict_to_json
+    from tipc.language import sentence
     from tipc.report.load import remember
     from tipc.report.view import view_of
-    from tipc.run.store import load_run
+    from tipc.run.record.run_store import load_run
 
     run = load_run(options.run)
     verdict = certify(run, strict=options.strict)
@@ -29,5 +28,14 @@ def main(argv: list[str]) -> int:
         json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(verdict_text(verdict, run.left_out))
+        sys.stdout.write(verdict_text(verdict, sentence(run.left_out)))
     return 0 if verdict.passed else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser("tipc certify", description="Run the checks again on an earlier run.")
+    made.add_argument("run", nargs="?", help="id, prefix of an id, or directory; the newest if not given")
+    made.add_argument("--strict", action="store_true", help="what this machine cannot certify fails, too")
+    made.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    return made

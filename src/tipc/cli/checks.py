@@ -6,16 +6,15 @@ import argparse
 import json
 import sys
 
+from tipc.cli.options import Parser
+
 
 def main(argv: list[str]) -> int:
     """Print every check: id, what it is made for, title."""
-    parser = argparse.ArgumentParser(
-        "tipc checks", description="List the checks; `tipc explain ID` tells more."
-    )
-    parser.add_argument("--json", action="store_true", help="with what they read, the reason and the remedy")
-    options = parser.parse_args(argv)
+    options = parser().parse_args(argv)
 
     from tipc.certify.registry import all_checks
+    from tipc.certify.words import check_words
 
     checks = all_checks().values()
     if options.json:
@@ -24,5 +23,13 @@ def main(argv: list[str]) -> int:
         json.dump({"schema": "tipc.checks/1", "checks": listed}, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.writelines(f"{check.id:<6}  {check.scope:<6}  {check.title}\n" for check in checks)
+        for check in checks:
+            sys.stdout.write(f"{check.id:<6}  {check.scope:<6}  {check_words(check).title}\n")
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser("tipc checks", description="List the checks; `tipc explain ID` tells more.")
+    made.add_argument("--json", action="store_true", help="with what they read, the reason and the remedy")
+    return made

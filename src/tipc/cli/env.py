@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tipc.cli.options import Parser
+
 if TYPE_CHECKING:
     from tipc.certify.abilities import PaddleFacts
 
@@ -15,27 +17,64 @@ if TYPE_CHECKING:
 def main(argv: list[str]) -> int:
     """Print processor, memory, GPUs, paddle, and what follows from them; 0 if a chain can be run at all, else
     3."""
-    parser = argparse.ArgumentParser("tipc env", description="Tell what this machine can certify.")
-    parser.add_argument(
-        "--python", default="python3", metavar="PROGRAM", help="the interpreter of the configs"
-    )
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(argv)
+    options = parser().parse_args(argv)
+    if options.paddle:
+        return list_releases(as_json=options.json)
 
     from tipc.certify.abilities import ask_paddle
     from tipc.errors import ENVIRONMENT
-    from tipc.plan.interpreter import resolve
+    from tipc.plan.target.interpreter import resolve
     from tipc.run.environment import describe
 
-    interpreter, _ = resolve(options.python, None)
+    interpreter = resolve(options.python).program
     environment, paddle = describe(), ask_paddle(interpreter)
     data = summary(environment, paddle, interpreter)
+    data["missing"] = missing_in(options.configs, options.python) if options.configs else []
     if options.json:
         json.dump(data, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
         sys.stdout.write(as_text(data))
-    return ENVIRONMENT if paddle.error else 0
+    return ENVIRONMENT if paddle.error or data["missing"] else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser("tipc env", description="Tell what this machine can certify.")
+    made.add_argument("configs", nargs="*", metavar="CONFIG", help="also tell what is missing for these")
+    made.add_argument("--python", default="python3", metavar="PROGRAM", help="the interpreter of the configs")
+    made.add_argument("--json", action="store_true", help="print it as JSON")
+    made.add_argument("--paddle", action="store_true", help="list the releases of paddle that can be had")
+    return made
+
+
+def missing_in(configs: list[str], python: str) -> list[str]:
+    """What the environment lacks for some configs, in sentences."""
+    from pathlib import Path
+
+    from tipc.language import sentence
+    from tipc.plan.build import build_plan
+    from tipc.plan.request import PlanOptions
+    from tipc.run.missing import missing_for
+
+    chosen = "" if python == "python3" else python
+    plans = [
+        build_plan(Path(config), "lite_train_lite_infer", PlanOptions(python=chosen)) for config in configs
+    ]
+    return [sentence(reason) for reason in missing_for(plans)]
+
+
+def list_releases(*, as_json: bool) -> int:
+    """The releases for ``tipc run --paddle``, the newest first."""
+    from tipc.run.releases import available
+
+    versions = available()
+    if as_json:
+        json.dump({"schema": "tipc.releases/1", "paddlepaddle": versions}, sys.stdout, indent=1)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write("".join(f"{version}\n" for version in versions))
+    return 0
 
 
 def summary(environment: Mapping[str, Any], paddle: PaddleFacts, interpreter: str) -> dict[str, Any]:
@@ -80,4 +119,5 @@ def as_text(data: Mapping[str, Any]) -> str:
     rows += [
         (f"{'✔' if one['ready'] else '✘'}", f"{one['name']}: {one['reason']}") for one in data["can_certify"]
     ]
+    rows += [("missing", text) for text in data.get("missing", ())]
     return "".join(f"{name:<9} {text}\n" for name, text in rows)

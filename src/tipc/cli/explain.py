@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-import textwrap
 from difflib import get_close_matches
 
+from rich.cells import cell_len
+
+from tipc.cli.options import Parser, wrapped
 from tipc.errors import PASSED, UsageError
+from tipc.language import described, say
+from tipc.language.entry import Described
 
 WIDTH = 96
 
 
 def main(argv: list[str]) -> int:
     """Print each id that was asked for; an unknown one is a usage error."""
-    parser = argparse.ArgumentParser(
-        prog="tipc explain", description="Tell the reason and the remedy for a lint code, a check or a fix."
-    )
-    parser.add_argument(
-        "ids", nargs="+", metavar="ID", help="TC012 (lint), TF001 (a fix), TL101 (a check), …"
-    )
+    options = parser().parse_args(argv)
     entries = known()
-    for name in parser.parse_args(argv).ids:
+    for name in options.ids:
         identity = name.upper()
         if identity not in entries:
             close = get_close_matches(identity, entries, n=3)
@@ -31,33 +30,51 @@ def main(argv: list[str]) -> int:
     return PASSED
 
 
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser(
+        prog="tipc explain", description="Tell the reason and the remedy for a lint code, a check or a fix."
+    )
+    made.add_argument("ids", nargs="+", metavar="ID", help="TC012 (lint), TF001 (a fix), TL101 (a check), …")
+    return made
+
+
 def known() -> dict[str, str]:
     """Everything that can be explained, with its text."""
     from tipc.certify.registry import all_checks
+    from tipc.certify.words import check_words
     from tipc.config.lint.codes import CODES
     from tipc.plan.fixes import FIXES
 
     found = {}
     for code in CODES.values():
-        parts = {"reason": code.reason, "remedy": code.remedy}
-        found[code.code] = page(f"{code.code}  {code.title}  (lint {code.severity})", parts)
+        words = described(code.code, Described(code.title, code.reason, code.remedy))
+        kind = say("(lint {severity})", severity=say(code.severity))
+        found[code.code] = page(code.code, kind, words)
     for fix in FIXES.values():
-        where = f"the scripts of {', '.join(fix.dialects)}"
-        found[fix.id] = page(
-            f"{fix.id}  {fix.title}  (a fix of the default plan)", {"reason": fix.reason, "in": where}
-        )
+        words = described(fix.id, Described(fix.title, fix.reason))
+        where = say("the scripts of {families}", families=", ".join(fix.dialects))
+        found[fix.id] = page(fix.id, say("(a fix of the default plan)"), words, where)
     for check in all_checks().values():
-        parts = {"reads": check.reads, "reason": check.reason, "remedy": check.remedy}
-        found[check.id] = page(f"{check.id}  {check.title}  (a check, for each {check.scope})", parts)
+        found[check.id] = page(
+            check.id, say("(a check, for each {scope})", scope=check.scope), check_words(check)
+        )
     return found
 
 
-def page(title: str, parts: dict[str, str]) -> str:
+def page(identity: str, kind: str, words: Described, where: str = "") -> str:
     """A title and its parts, wrapped."""
-    lines = [title]
+    lines = [f"{identity}  {words.title}  {kind}"]
+    parts = {
+        say("reads"): words.reads,
+        say("reason"): words.reason,
+        say("in"): where,
+        say("remedy"): words.remedy,
+    }
     for name, text in parts.items():
         if text:
-            lines.append(
-                textwrap.fill(text, WIDTH, initial_indent=f"  {name:<8}", subsequent_indent=" " * 10)
-            )
+            indent = name + " " * (8 - cell_len(name))
+            for line in wrapped(text, WIDTH - 10):
+                lines.append(f"  {indent}{line}")
+                indent = " " * 8
     return "\n".join(lines) + "\n"

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import argparse
 import sys
-from textwrap import fill
 
+from tipc.cli.options import Parser, wrapped
+from tipc.language import described, say
+from tipc.language.entry import Described
 from tipc.plan.fixes import FIXES
+
+SCHEMA = "tipc.fixes/1"
 
 
 def main(argv: list[str]) -> int:
-    """List the fixes; ``--json`` as one array."""
-    parser = argparse.ArgumentParser(
-        prog="tipc fixes",
-        description="List where the default plan differs from the upstream scripts, and why.",
-    )
-    parser.add_argument("--dialect", metavar="NAME", help="only those that this dialect needs")
-    parser.add_argument("--json", action="store_true", help="print one JSON array")
-    options = parser.parse_args(argv)
+    """List the fixes; ``--json`` as one object."""
+    options = parser().parse_args(argv)
     chosen = [fix for fix in FIXES.values() if options.dialect in (None, *fix.dialects)]
     if options.json:
         import json
 
-        sys.stdout.write(json.dumps([fix._asdict() for fix in chosen], indent=2) + "\n")
+        document = {"schema": SCHEMA, "fixes": [fix._asdict() for fix in chosen]}
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
         return 0
     for fix in chosen:
-        reason = fill(fix.reason, 96, initial_indent="       ", subsequent_indent="       ")
-        sys.stdout.write(f"{fix.id}  {fix.title}  ({', '.join(fix.dialects)})\n{reason}\n")
-    sys.stdout.write("\n`tipc plan --as-upstream` makes none of these differences.\n")
+        words = described(fix.id, Described(fix.title, fix.reason))
+        sys.stdout.write(f"{fix.id}  {words.title}  ({', '.join(fix.dialects)})\n")
+        sys.stdout.writelines(f"       {line}\n" for line in wrapped(words.reason, 89))
+    sys.stdout.write("\n" + say("`tipc plan --as-upstream` makes none of these differences.") + "\n")
     return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser(
+        prog="tipc fixes",
+        description="List where the default plan differs from the upstream scripts, and why.",
+    )
+    made.add_argument("--dialect", metavar="NAME", help="only those that this dialect needs")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from time import localtime, strftime
 
+from tipc.cli.options import Parser
 from tipc.errors import PASSED
 
 WIDTH = 40
@@ -14,17 +15,12 @@ WIDTH = 40
 
 def main(argv: list[str]) -> int:
     """List runs with their result, duration, models and machine."""
-    parser = argparse.ArgumentParser(prog="tipc history", description="List earlier runs, newest last.")
-    parser.add_argument("-n", "--limit", type=int, default=20, help="how many (default 20)")
-    parser.add_argument(
-        "--machine", default="", metavar="FINGERPRINT", help="only runs on this kind of machine"
-    )
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
 
-    from tipc.report.history import newest
+    from tipc.report.history.history_store import newest
+    from tipc.report.plain_text import clean, duration
     from tipc.report.terminal import Line, Span, aligned, write_lines
-    from tipc.report.text import clean, duration
-    from tipc.run.store import home
+    from tipc.run.record.run_store import home
 
     entries = newest(home(), machine=args.machine, limit=args.limit)
     if not entries:
@@ -51,9 +47,19 @@ def main(argv: list[str]) -> int:
     return PASSED
 
 
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser(prog="tipc history", description="List earlier runs, newest last.")
+    made.add_argument("-n", "--limit", type=int, default=20, help="how many (default 20)")
+    made.add_argument(
+        "--machine", default="", metavar="FINGERPRINT", help="only runs on this kind of machine"
+    )
+    return made
+
+
 def _models(models: Sequence[str]) -> str:
     """As many names as fit, and how many more there are."""
-    from tipc.report.text import clean, cut
+    from tipc.report.plain_text import clean, cut
 
     shown = list(models[:1])
     for name in models[1:]:

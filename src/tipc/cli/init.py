@@ -1,11 +1,13 @@
-"""``tipc init``: make test_tipc/ for a new model."""
+"""``tipc init``: a new repository from a template, or test_tipc/ for one that is there."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from tipc.cli.options import Parser
 from tipc.errors import UsageError
 
 # option: (name in the texts, question)
@@ -22,55 +24,138 @@ ASKED = {
     "epochs": ("EPOCHS", "epochs of a lite training"),
     "batch_size": ("BATCH", "batch size of a lite training"),
 }
+TEMPLATES = ("classification", "segmentation")
+IGNORED = (".git", ".tipc", ".venv", ".gitignore", "LICENSE")  # a folder with nothing else is empty
 
 
 def main(argv: list[str]) -> int:
-    """Ask what was not given (on a terminal), write the files, say what is still missing."""
+    """Write what is missing; say what was written and what to do next."""
     options = parser().parse_args(argv)
-    if not options.repo.is_dir():
-        raise UsageError("is not a directory", path=str(options.repo))
+    name, repo = words_of(options)
+    if not repo.is_dir():
+        raise UsageError("is not a directory", path=str(repo))
+    if options.parity:
+        return write_parity(repo, name, options.force)
+    from tipc.certify.scaffold import checked
 
-    from tipc.certify.scaffold import DEFAULTS, Scaffold, write
+    ask = not name and sys.stdin.isatty()
+    if ask:
+        name = question("model's name", "", checked)
+    is_empty = not any(path.name not in IGNORED for path in repo.iterdir())
+    if not name:
+        remedy = "tipc init --template classification NAME" if is_empty else "tipc init --model NAME"
+        raise UsageError("which model?", remedy=remedy)
+    if options.template or (is_empty and not options.tipc):
+        return write_template(repo, options.template or TEMPLATES[0], name)
+    return write_tipc(repo, name, options, ask)
 
-    ask = options.model is None and sys.stdin.isatty()
-    model = options.model or (question("model's name", "") if ask else "")
-    if not model:
-        raise UsageError("which model?", remedy="tipc init --model NAME")
+
+def words_of(options: argparse.Namespace) -> tuple[str, Path]:
+    """The model's name and the folder: ``--template KIND NAME [FOLDER]``, else ``[FOLDER] --model NAME``."""
+    words = list(options.words)
+    name = options.model or ""
+    if options.template and not name and words:
+        name = words.pop(0)
+    if len(words) > 1:
+        raise UsageError(f"one folder at most, not {' and '.join(words)}", remedy="tipc init --help")
+    return name, Path(words[0] if words else ".")
+
+
+def write_template(repo: Path, task: str, model: str) -> int:
+    """A whole repository; files that are there stay as they are."""
+    from tipc.certify.scaffold import MAKE_DATA, draw_data, other_dialects, template_files, write
+
+    files = template_files(task, model)
+    foreign = other_dialects(repo)
+    if foreign:
+        raise foreign_configs(repo, foreign)
+    written, kept = write(repo, files, force=False)
+    if MAKE_DATA in written:
+        draw_data(repo)
+        written.append("lite_data.tar, images/demo.png")
+    say(written, kept)
+    where = "" if repo == Path(".") else f"cd {repo} && "
+    sys.stdout.write(f"next   {where}tipc run test_tipc/configs, then change network.py and data.py\n")
+    return 0
+
+
+def write_tipc(repo: Path, model: str, options: argparse.Namespace, ask: bool) -> int:
+    """The folder test_tipc/ alone: configs, documents and scripts of the specification."""
+    from functools import partial
+
+    from tipc.certify.scaffold import DEFAULTS, Scaffold, checked_value, other_dialects, write
+
+    foreign = other_dialects(repo)
+    if foreign:  # before anything is asked
+        raise foreign_configs(repo, foreign)
     values = {}
     for option, (name, text) in ASKED.items():
         given = getattr(options, option)
-        values[name] = (
-            given if given is not None else question(text, DEFAULTS[name]) if ask else DEFAULTS[name]
-        )
-    scaffold = Scaffold(model, values)
-    written, kept = write(options.repo, scaffold.files(), force=options.force)
-    # The model's own scripts: only where there is none. Those are never overwritten.
-    written += write(options.repo, scaffold.entry_scripts(), force=False)[0]
-    sys.stdout.writelines(f"wrote  {name}\n" for name in written)
-    sys.stdout.writelines(f"kept   {name}  (it is there; --force overwrites it)\n" for name in kept)
+        if given is None and ask:
+            given = question(text, DEFAULTS[name], partial(checked_value, name))
+        values[name] = DEFAULTS[name] if given is None else given
+    files = Scaffold(model, values).files()
+    say(*write(repo, files, force=options.force))
     sys.stdout.write("next   tipc lint test_tipc/configs, then tipc check: it says what is still missing\n")
     return 0
 
 
-def question(text: str, default: str) -> str:
-    """One question on the terminal; an empty answer means the default."""
+def write_parity(repo: Path, model: str, force: bool) -> int:
+    """The skeleton of test_tipc/parity.py, which adds the metric and the preprocessing to the comparison."""
+    from tipc.certify.scaffold import parity_file, write
+
+    say(*write(repo, parity_file(model), force=force))
+    return 0
+
+
+def foreign_configs(repo: Path, families: set[str]) -> UsageError:
+    """The repository has configs that another script reads: one of ours among them would be read wrongly."""
+    return UsageError(
+        f"the configs here are of {', '.join(sorted(families))}: none of another dialect is written",
+        path=str(repo / "test_tipc" / "configs"),
+        remedy="copy a config that is there and change it; tipc init --parity writes parity.py alone",
+    )
+
+
+def say(written: list[str], kept: list[str]) -> None:
+    sys.stdout.writelines(f"wrote  {name}\n" for name in written)
+    sys.stdout.writelines(f"kept   {name}  (it is there)\n" for name in kept)
+
+
+def question(text: str, default: str, check: Callable[[str], str]) -> str:
+    """One question on the terminal; an empty answer means the default, a bad one is asked for again."""
     told = f"{text} [{default}]: " if default else f"{text}: "
-    try:
-        return input(told).strip() or default
-    except EOFError:
-        return default
+    while True:
+        try:
+            answer = input(told).strip() or default
+        except EOFError:
+            return default
+        if not answer:
+            return ""
+        try:
+            return check(answer)
+        except UsageError as error:
+            sys.stderr.write(f"{error}\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         "tipc init",
-        description="Make test_tipc/ for a new model: configs for base, AMP and PACT, documents, scripts. "
-        "On a terminal, what is not given is asked.",
+        usage="tipc init --template KIND NAME [FOLDER] | tipc init [FOLDER] --model NAME [--tipc] [options]",
+        description="In an empty folder: a small repository that is certified as it is. In one that has "
+        "something: test_tipc/ with configs for base, AMP and PACT, documents and scripts. "
+        "Only what is missing is written. On a terminal, what is not given is asked.",
     )
-    made.add_argument("repo", nargs="?", default=".", type=Path, help="the repository; the current directory")
-    made.add_argument("--model", metavar="NAME")
+    made.add_argument("words", nargs="*", metavar="NAME or FOLDER", help=argparse.SUPPRESS)
+    made.add_argument("--template", choices=TEMPLATES, help="a whole repository for this task")
+    made.add_argument("--model", metavar="NAME", help="the model's name")
+    only = made.add_mutually_exclusive_group()
+    only.add_argument(
+        "--tipc", action="store_true", help="the folder test_tipc/ alone, also in an empty folder"
+    )
+    only.add_argument("--parity", action="store_true", help="the skeleton of test_tipc/parity.py alone")
     for option, (_, text) in ASKED.items():
         made.add_argument(f"--{option.replace('_', '-')}", metavar="TEXT", help=text)
-    made.add_argument("--force", action="store_true", help="overwrite what is there")
+    made.add_argument("--force", action="store_true", help="overwrite what is there (not with --template)")
     return made

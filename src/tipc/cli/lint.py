@@ -5,19 +5,25 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import dataclass, field
 
+from tipc.cli.options import Parser, parse
 from tipc.config.dialects import NAMES
-from tipc.config.lint import render
+from tipc.config.lint import lint_text as render
+from tipc.config.lint.codes import CODES
 from tipc.config.lint.discover import config_files
-from tipc.config.lint.engine import lint_bytes
-from tipc.config.lint.model import Finding
-from tipc.config.text import source_of
+from tipc.config.lint.finding import Finding
+from tipc.config.lint.linter import lint_bytes
+from tipc.config.source import Source, source_of
 from tipc.errors import FAILED, PASSED, UsageError
+from tipc.language import say, sentence
+from tipc.meant import one_of
+from tipc.visible import write_command
 
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="tipc lint",
         description="Find what is wrong in TIPC config files: each finding with its line, what the bash "
         "would do with it, and what to write instead. `tipc explain CODE` tells more.",
@@ -27,8 +33,20 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "paths", nargs="*", default=["."], metavar="FILE|DIR", help="default: the current directory"
     )
-    made.add_argument("--format", choices=("text", "json", "github"), default="text")
-    made.add_argument("--fix", action="store_true", help="mend what is mechanical, in place")
+    made.add_argument(
+        "--format", choices=("text", "json", "github"), default="text", help="how findings are printed"
+    )
+    made.add_argument(
+        "--fix", action="store_true", help="mend what is mechanical, where no command of the plan is lost"
+    )
+    made.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="mend also where the plan loses commands; what it loses is told",
+    )
+    made.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    made.add_argument("--each", action="store_true", help="show every finding, not one for many alike")
+    made.add_argument("--ignore", type=_codes, default=[], metavar="CODES", help="do not report TC052,TC061")
     made.add_argument("--notes", action="store_true", help="show cosmetic notes, too")
     made.add_argument("--dialect", choices=NAMES, help="instead of detecting it")
     made.add_argument("--repo", metavar="DIR", help="the repository's root, instead of detecting it")
@@ -37,30 +55,98 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Lint, print, and return the exit code."""
-    options = parser().parse_args(argv)
+    options = parse(parser(), argv, "lint")
     if options.repo and not os.path.isdir(options.repo):
         raise UsageError("--repo: there is no such directory", path=str(options.repo))
+    for code in options.ignore:
+        if code not in CODES:
+            raise UsageError(f"--ignore: there is no lint code `{code}`", remedy=one_of(code, CODES))
+    mending = options.fix or options.unsafe_fixes or options.diff
     files = config_files(options.paths)
     found: list[Finding] = []
-    mended: list[Finding] = []
+    sources: dict[str, Source] = {}
+    changes = Changes()
     for path in files:
         data = _read(path)
-        if options.fix:
-            from tipc.config.lint.fix import fixed
-
-            after, done, findings = fixed(data, path, path, dialect=options.dialect, repo=options.repo)
-            if after != data:
-                _write(path, after)
-            mended += done
-            data = after
+        if mending:
+            data, findings = _mend(path, data, options, changes)
         else:
             findings = lint_bytes(data, path, path, dialect=options.dialect, repo=options.repo)
-        shown = [finding for finding in findings if options.notes or finding.severity != "note"]
-        if options.format == "text":
-            _print(shown, data, path)
+        findings = [finding for finding in findings if finding.code not in options.ignore]
+        if findings:
+            sources[path] = source_of(data, path)
         found += findings
-    _end(options, found, mended, len(files))
+    if options.diff:
+        sys.stdout.write("".join(changes.diffs))
+    else:
+        _report(options, found, sources, changes, len(files))
     return FAILED if any(finding.severity != "note" for finding in found) else PASSED
+
+
+@dataclass
+class Changes:
+    """What ``--fix`` did to the files of a call."""
+
+    mended: list[Finding] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)  # what was not changed, or at what risk
+    diffs: list[str] = field(default_factory=list)
+
+
+def _mend(
+    path: str, data: bytes, options: argparse.Namespace, changes: Changes
+) -> tuple[bytes, list[Finding]]:
+    """Mend a file whose script is known; what it is afterwards, and what remains."""
+    from tipc.cli.lint_risk import plan_risk, unknown_script
+    from tipc.config.lint.fix import fixed, no_risk
+
+    script = unknown_script(path, data, options)
+    if script:
+        findings = lint_bytes(data, path, path, dialect=options.dialect, repo=options.repo)
+        if any(finding.fixable for finding in findings):
+            changes.told.append(
+                say(
+                    "not fixed {path}: {script} is not known, so what reads this file is not",
+                    path=path,
+                    script=script,
+                )
+            )
+        return data, findings
+    lost = plan_risk(path, options)
+    allowed = no_risk if options.unsafe_fixes else lost
+    done = fixed(data, path, path, dialect=options.dialect, repo=options.repo, risk=allowed)
+    if options.unsafe_fixes and (cost := lost(data, done.data)):
+        changes.told.append(say("risk {path}: {cost}", path=path, cost=sentence(cost)))
+    for finding, risk in done.refused:
+        changes.told.append(
+            say(
+                "not fixed {place}: {cost} (--unsafe-fixes does it all the same)",
+                place=f"{path}:{finding.line} {finding.code}",
+                cost=sentence(risk),
+            )
+        )
+    changes.mended += done.mended
+    if done.data != data:
+        changes.diffs.append(_diff(path, data, done.data))
+        if not options.diff:
+            _write(path, done.data)
+    return done.data, done.findings
+
+
+def _diff(path: str, before: bytes, after: bytes) -> str:
+    from difflib import unified_diff
+
+    old = before.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+    new = after.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+    text = ""
+    for line in unified_diff(old, new, f"a/{path}", f"b/{path}"):
+        text += line
+        if not line.endswith("\n"):
+            text += "\n\\ No newline at end of file\n"
+    return text
+
+
+def _codes(text: str) -> list[str]:
+    return [code.strip().upper() for code in text.split(",") if code.strip()]
 
 
 def _read(path: str) -> bytes:
@@ -80,22 +166,32 @@ def _write(path: str, data: bytes) -> None:
         raise UsageError(f"the config file cannot be written: {error.strerror}", path=path) from None
 
 
-def _print(findings: list[Finding], data: bytes, path: str) -> None:
-    source = source_of(data, path)
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for finding in findings:
-        sys.stdout.write(render.text(finding, source, colour=colour) + "\n")
-
-
-def _end(options: argparse.Namespace, found: list[Finding], mended: list[Finding], files: int) -> None:
+def _report(
+    options: argparse.Namespace,
+    found: list[Finding],
+    sources: dict[str, Source],
+    changes: Changes,
+    files: int,
+) -> None:
     if options.format == "json":
-        sys.stdout.write(render.as_json(found, files, mended))
+        from tipc.config.lint.lint_json import as_json
+
+        sys.stdout.write(as_json(found, files, changes.mended))
         return
     shown = [finding for finding in found if options.notes or finding.severity != "note"]
     if options.format == "github":
         for finding in shown:
-            sys.stdout.write(render.github(finding))
+            write_command(sys.stdout, render.github(finding))
         return
-    for finding in mended:
-        sys.stdout.write(f"fixed {finding.path}:{finding.line} {finding.code}: {finding.fix}\n")
+    from tipc.run.show.colour import coloured
+
+    colour = coloured(sys.stdout)
+    for group in render.grouped(shown, each=options.each):
+        first = group[0]
+        sys.stdout.write(render.text(first, sources[first.path], colour=colour))
+        sys.stdout.write(render.others(group) + "\n")
+    for finding in changes.mended:
+        place = f"{finding.path}:{finding.line} {finding.code}"
+        sys.stdout.write(say("fixed {place}: {fix}", place=place, fix=finding.fix) + "\n")
+    sys.stdout.write("".join(f"{line}\n" for line in changes.told))
     sys.stdout.write(render.summary(shown, files, len(found) - len(shown)) + "\n")

@@ -6,15 +6,18 @@ imported, so that ``tipc --help`` and ``tipc plan`` start in a few milliseconds.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 from tipc import __version__
-from tipc.errors import ENVIRONMENT, INTERRUPTED, USAGE, TipcError
+from tipc.errors import ENVIRONMENT, INTERRUPTED, USAGE, TipcError, UsageError
+from tipc.kinds import LANGUAGES
+from tipc.visible import Visible, visible_name
 
 # In the order of the pipeline: (name, what it does).
 COMMANDS = {
-    "init": "make test_tipc/ for a new model: configs, documents, scripts",
+    "init": "a new repository from a template, or test_tipc/ for one that is there",
     "lint": "find what is wrong in config files, and fix what is mechanical",
     "plan": "show what a config runs: cells, commands, what is left out and why",
     "fixes": "list where the default plan differs from the upstream scripts, and why",
@@ -22,6 +25,7 @@ COMMANDS = {
     "run": "run the plan, check what came out, report",
     "certify": "run the checks again on an earlier run",
     "check": "the spec's checklist for a whole repository",
+    "align": "a reproduction's recorded tensors against its reference's",
     "checks": "list the checks",
     "explain": "tell the reason and the remedy for a lint code, a check or a fix",
     "report": "show an earlier run: terminal, HTML, JUnit, JSON, Markdown",
@@ -30,6 +34,9 @@ COMMANDS = {
     "compare": "compare two runs: speed, latency, memory, accuracy",
     "trend": "show one figure over the runs",
     "env": "tell what this machine can certify",
+    "completion": "print the completion of commands and options for bash, zsh or fish",
+    "schema": "print the JSON Schema of a plan, a report, a verdict, …",
+    "settings": "show the settings of this repository, and where they come from",
 }
 
 USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)\n"
@@ -37,14 +44,73 @@ USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)
 
 def help_text() -> str:
     """The page of ``tipc --help``."""
+    from tipc.language import say
+
     width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items())
-    return (
-        f"{USAGE_TEXT}\nTraining and Inference Pipeline Certification for PaddlePaddle repositories.\n\n"
-        f"{rows}\n\n"
-        "exit codes: 0 all passed · 1 something failed · 2 the config or the call is wrong ·\n"
-        "            3 an error of the environment or of tipc itself · 130 interrupted\n"
-    )
+    rows = "\n".join(f"  {name:<{width}}  {say(what)}" for name, what in COMMANDS.items())
+    title = say("Training and Inference Pipeline Certification for PaddlePaddle repositories.")
+    return f"{say(USAGE_TEXT)}\n{title}\n\n{rows}\n\n" + say(HELP_END)
+
+
+HELP_END = (
+    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG tells the language;\n"
+    "and --color auto|always|never; NO_COLOR is honoured.\n"
+    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is wrong ·\n"
+    "            3 an error of the environment or of tipc itself · 130 interrupted\n"
+)
+
+
+def _language_of_the_repository() -> None:
+    """Speak the language of the setting `lang`, unless the user has said another."""
+    from tipc import language
+    from tipc.settings import find_settings
+
+    wished = "" if os.environ.get("TIPC_LANG") else find_settings().get("lang")
+    language.choose(wished or "")
+
+
+def _without_language(argv: list[str]) -> list[str]:
+    """The call without ``--lang zh``, which every command takes and which is done with here."""
+    if argv[0] == "docs":  # whose documents are Chinese unless it says otherwise
+        return argv
+    value, rest = _taken(argv, "--lang")
+    if value is None:
+        return argv
+    from tipc import language
+
+    if value not in LANGUAGES:
+        known = ", ".join(LANGUAGES)
+        raise UsageError(f"--lang: there is no language `{value}`", remedy=f"one of {known}")
+    language.choose(value)
+    return rest
+
+
+def _without_colour(argv: list[str]) -> list[str]:
+    """The call without ``--color never``, which every command takes, too."""
+    value, rest = _taken(argv, "--color")
+    if value is None:
+        return argv
+    from tipc.run.show.colour import WHEN, choose_colour
+
+    if value not in WHEN:
+        raise UsageError(f"--color: there is no `{value}`", remedy=f"one of {', '.join(WHEN)}")
+    choose_colour(value)
+    return rest
+
+
+def _taken(argv: list[str], wanted: str) -> tuple[str | None, list[str]]:
+    """The value of an option and the call without both; None where the call does not have it."""
+    for place, word in enumerate(argv):
+        option, equals, value = word.partition("=")
+        if word == "--":
+            break
+        if option != wanted:
+            continue
+        rest = argv[place + 1 :]
+        if not equals:
+            value, rest = (rest[0], rest[1:]) if rest else ("", [])
+        return value, [*argv[:place], *rest]
+    return None, argv
 
 
 def main(argv: list[str]) -> int:
@@ -55,13 +121,19 @@ def main(argv: list[str]) -> int:
     if argv[0] in ("-V", "--version"):
         sys.stdout.write(f"tipc {__version__}\n")
         return 0
-    name = argv[0]
+    try:
+        _language_of_the_repository()
+        argv = _without_colour(_without_language(argv))
+    except UsageError as error:
+        sys.stderr.write(f"{error}\n")
+        return USAGE
+    name = argv[0] if argv else ""
     if name not in COMMANDS:
-        from difflib import get_close_matches
+        from tipc.meant import closest
 
-        close = get_close_matches(name, COMMANDS, n=1)
-        hint = f" Did you mean `tipc {close[0]}`?" if close else ""
-        sys.stderr.write(f"tipc: there is no command `{name}`.{hint}\n{USAGE_TEXT}")
+        close = closest(name, COMMANDS)
+        hint = f" Did you mean `tipc {close}`?" if close else ""
+        sys.stderr.write(f"tipc: there is no command `{visible_name(name)}`.{hint}\n{USAGE_TEXT}")
         return USAGE
     try:
         return int(import_module(f"tipc.cli.{name}").main(argv[1:]))
@@ -84,4 +156,17 @@ def main(argv: list[str]) -> int:
 
 def console() -> None:
     """The ``tipc`` command."""
+    forget_relative_places()
+    if sys.stdout and sys.stderr:  # a caller may have closed them
+        sys.stdout = Visible(sys.stdout, os.environ)
+        sys.stderr = Visible(sys.stderr, os.environ)
     sys.exit(main(sys.argv[1:]))
+
+
+def forget_relative_places() -> None:
+    """Take out of PATH what depends on the current directory.
+
+    That directory may be a repository that is only looked at: its ``git`` or ``python3`` is not the user's.
+    """
+    places = os.environ.get("PATH", "").split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(place for place in places if os.path.isabs(place))

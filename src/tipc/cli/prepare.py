@@ -6,20 +6,23 @@ import argparse
 import os
 import sys
 
+from tipc.cli.options import Parser
+
 
 def main(argv: list[str]) -> int:
     """Prepare the data of each config; stop at the first that fails."""
     options = parser().parse_args(argv)
     from tipc.plan.build import build_plan
-    from tipc.plan.inputs import expand_configs
-    from tipc.run.prepare import prepare
+    from tipc.plan.request import PlanOptions, expand
+    from tipc.run.prepare.prepare import prepare
 
-    configs, mode = expand_configs(options.config, options.mode)
-    repo = os.path.abspath(options.repo) if options.repo else None
-    for config in configs:
-        plan = build_plan(
-            config, mode, repo=repo, python=options.python, dialect=options.dialect, trace=options.trace
-        )
+    expansion = expand(options.config, options.mode, trace=options.trace)
+    repo = os.path.abspath(options.repo) if options.repo else ""
+    wanted = PlanOptions(
+        repo=repo, python=options.python, dialect=options.dialect, trace=options.trace, prepare=False
+    )
+    for config in expansion.configs:
+        plan = build_plan(config, expansion.mode, wanted)
         code = prepare(plan, sys.stdout)
         if code:
             sys.stderr.write(f"{plan.config}: preparing failed with exit code {code}\n")
@@ -29,14 +32,16 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="tipc prepare",
         description="Unpack what test_tipc/prepare.py names, or run test_tipc/prepare.sh.",
     )
     made.add_argument("config", nargs="+", help="config files, directories or globs, and last the mode")
     made.add_argument("--mode", help="lite_train_lite_infer (the default), whole_infer, …")
-    made.add_argument("--repo", metavar="DIR", help="the root of the model repository")
-    made.add_argument("--dialect", help="the layout of the config, if it is not recognised")
-    made.add_argument("--python", metavar="PROGRAM", help="the interpreter for `python` in the config")
+    made.add_argument("--repo", metavar="DIR", default="", help="the root of the model repository")
+    made.add_argument("--dialect", default="", help="the layout of the config, if it is not recognised")
+    made.add_argument(
+        "--python", metavar="PROGRAM", default="", help="the interpreter for `python` in the config"
+    )
     made.add_argument("--trace", action="store_true", help="the config is of the repository's own script")
     return made

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
+from tipc.cli.options import Parser
 from tipc.errors import PASSED, TipcError
 
 STDOUT = "-"
@@ -14,18 +14,7 @@ STDOUT = "-"
 
 def main(argv: list[str]) -> int:
     """Without an option: the summary in the terminal."""
-    parser = argparse.ArgumentParser(
-        prog="tipc report",
-        description="Show earlier runs. RUN is an id, the beginning of one, or a directory; else the newest.",
-    )
-    parser.add_argument("runs", nargs="*", metavar="RUN")
-    parser.add_argument("--html", nargs="?", const="", metavar="PATH", help="default: report.html in the run")
-    parser.add_argument("--open", action="store_true", help="write the HTML and show it in a browser")
-    parser.add_argument("--junit", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
-    parser.add_argument("--json", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
-    parser.add_argument("--markdown", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
-    parser.add_argument("--lang", choices=("zh", "en"), default="en", help="of the Markdown tables")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
 
     from tipc.report.finish import NAME, write_page
     from tipc.report.load import load_views, remember
@@ -38,41 +27,60 @@ def main(argv: list[str]) -> int:
     chosen = False
     if args.html is not None or args.open:
         chosen = True
-        target = Path(args.html) if args.html else views[-1].run.directory / NAME
-        write_page(views, target)
-        print(f"report: {target}", file=sys.stderr)
+        page = Path(args.html) if args.html else views[-1].run.directory / NAME
+        write_page(views, page)
+        print(f"report: {page}", file=sys.stderr)
         if args.open:
-            _open(target)
-    if args.junit is not None:
-        from tipc.report.junit import junit
+            _open(page)
+    wanted = {"junit": args.junit, "json": args.json, args.format: args.output}
+    for name, target in wanted.items():
+        if name and target is not None:
+            from tipc.report.reporters import reporter
 
-        chosen = True
-        _write(args.junit, junit(views).decode())
-    if args.json is not None:
-        from tipc.report.as_json import as_json
-
-        chosen = True
-        _write(args.json, json.dumps(as_json(views), indent=1, ensure_ascii=False) + "\n")
+            chosen = True
+            _write(target, reporter(name).make(views))
     if args.markdown is not None:
+        from tipc.language import language
         from tipc.report.markdown import matrix_markdown
-        from tipc.report.words import LANGUAGES
+        from tipc.report.wording import LANGUAGES
 
         chosen = True
-        _write(args.markdown, matrix_markdown(views, LANGUAGES[args.lang]))
+        _write(args.markdown, matrix_markdown(views, LANGUAGES[language()]))
     if not chosen:
         from tipc.report.terminal import write_summary
 
         for view in views:
             page = view.run.directory / NAME
-            write_summary(view, sys.stdout, page if page.is_file() else None, full=True)
+            write_summary(view, sys.stdout, page if page.is_file() else None)
     return PASSED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser(
+        prog="tipc report",
+        description="Show earlier runs. RUN is an id, the beginning of one, or a directory; else the newest.",
+    )
+    made.add_argument("runs", nargs="*", metavar="RUN")
+    made.add_argument("--html", nargs="?", const="", metavar="PATH", help="default: report.html in the run")
+    made.add_argument("--open", action="store_true", help="write the HTML and show it in a browser")
+    made.add_argument("--junit", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
+    made.add_argument("--json", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
+    made.add_argument("--markdown", nargs="?", const=STDOUT, metavar="PATH", help="default: stdout")
+    made.add_argument(
+        "--format", default="", metavar="NAME", help="html, junit, json, markdown, or of a plug-in"
+    )
+    made.add_argument(
+        "--output", default=STDOUT, metavar="PATH", help="where --format writes (default: stdout)"
+    )
+    return made
 
 
 def _write(path: str, text: str) -> None:
     if path == STDOUT:
         sys.stdout.write(text)
         return
-    from tipc.run.store import write_text
+    from tipc.run.record.disk import write_text
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -5,76 +5,148 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError
+from tipc.cli.options import Parser, parse
+from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError
+from tipc.language import say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tipc.certify.early import EarlyChecks
+    from tipc.certify.evidence.prober import Prober
     from tipc.certify.verdict import Verdict
-    from tipc.plan.machine import Machine
-    from tipc.run.executor import Executor
-    from tipc.run.progress import Progress
-    from tipc.run.record import Run
+    from tipc.run.executors.executor import Executor
+    from tipc.run.record.results import Run
     from tipc.run.session import Request, Session
+    from tipc.run.show.progress import Progress
+
+
+REPORTS = ("html", "junit", "json")  # what can be written beside the run's own report
 
 
 def main(argv: list[str]) -> int:
     """Plan, run, certify, report."""
-    options = parser().parse_args(argv)
-    from tipc.plan.machine import this_machine
-    from tipc.run import session as sessions
-    from tipc.run.scheduler import Settings
-    from tipc.run.streams import Enduring
+    options = parse(parser(), argv, "run")
+    if options.paddle:
+        from tipc.cli.releases import main as on_releases
 
-    going_on = options.resume if options.resume is not None else options.rerun_failed
-    if going_on is None:
+        return on_releases(options, argv, main)
+    from tipc.language import sentence
+    from tipc.plan.target.machine import this_machine
+    from tipc.run import session as sessions
+    from tipc.run.executors.registry import executor_kind
+    from tipc.run.missing import missing_for
+    from tipc.run.schedule.scheduler import Settings
+    from tipc.run.show.streams import Enduring
+
+    if options.resume is None and options.rerun_failed is None:
+        if options.outdated:
+            raise UsageError("--outdated goes with --rerun-failed", remedy="--resume runs what is outdated")
         session = sessions.new(request_of(options))
-    elif options.config:
-        raise UsageError(
-            "--resume and --rerun-failed take a run, not configs", remedy="tipc run --resume [RUN]"
-        )
     else:
-        session = sessions.again(
-            going_on or None,
-            rerun_failed=options.rerun_failed is not None,
-            expression=options.expression,
-            only=options.only,
-        )
+        session = going_on(options, given(argv))
+    for problem in session.problems:
+        sys.stderr.write(f"{problem}\n")
+    kind = executor_kind(options.executor)
     if options.dry_run:
-        return dry_run(session, sys.stdout)
+        return dry_run(session, sys.stdout) or (USAGE if session.problems else PASSED)
     machine = this_machine()
-    executor, cores = _executor(options.executor, machine)
+    executor = kind.make()
     settings = Settings(
-        cores=cores,
+        cores=kind.cores(executor),
         jobs=options.jobs,
-        queued=options.executor == "ray",
+        queued=kind.queues,
         timeout=options.timeout,
         retries=options.retries,
         fail_fast=options.fail_fast,
         cold=options.cold,
-        python=session.request.plan.get("python"),
+        python=session.request.plan.python,
     )
     stream = cast("TextIO", Enduring(sys.stdout))
-    progress = _progress(stream, len(session.wanted))
+    progress = _progress(stream, len(session.wanted), options.verbosity)
+    early: list[EarlyChecks] = []
     try:
         progress.header(session.plans, machine.describe())
-        run, interrupted = sessions.execute(session, executor, settings, progress, argv)
+        for config, paths in sessions.data_at_risk(session).items():
+            progress.note(
+                say(
+                    "preparing {config} will remove {paths} (--no-prepare: it will not)",
+                    config=config,
+                    paths=", ".join(paths),
+                )
+            )
+        for reason in missing_for(session.plans):
+            progress.note(say("missing: ") + sentence(reason))
+        beside = checks_beside(session, executor, early) if options.checks else None
+        run, interrupted = sessions.execute(session, executor, settings, progress, argv, beside)
+        progress.close()
+        files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
+        code = conclude(
+            run,
+            stream,
+            interrupted=interrupted,
+            checks=options.checks,
+            strict=options.strict,
+            files=files,
+            prober=early[0].prober if early else None,
+        )
     finally:
         executor.close()
         progress.close()
-    return conclude(run, stream, interrupted=interrupted, checks=options.checks, strict=options.strict)
+        for checks in early:
+            checks.prober.close()
+    return code or (USAGE if session.problems else PASSED)  # the others have run
 
 
-def conclude(run: Run, stream: TextIO, *, interrupted: bool, checks: bool, strict: bool) -> int:
+def checks_beside(
+    session: Session, executor: Executor, made: list[EarlyChecks]
+) -> Callable[[Path], EarlyChecks] | None:
+    """Makes, when it is called, what asks the checks' questions while steps run, and keeps it in ``made``."""
+    from tipc.run.executors.local import LocalExecutor
+
+    if not isinstance(executor, LocalExecutor):
+        return None  # probes run here: elsewhere there may be nothing to ask
+    here = executor
+
+    def make(directory: Path) -> EarlyChecks:
+        from tipc.certify.early import EarlyChecks
+
+        made.append(EarlyChecks(session.plans, directory, here))
+        return made[-1]
+
+    return make
+
+
+def conclude(
+    run: Run,
+    stream: TextIO,
+    *,
+    interrupted: bool,
+    checks: bool,
+    strict: bool,
+    files: Mapping[str, str] | None = None,
+    prober: Prober | None = None,
+) -> int:
     """Certify and report a run that is over; the exit code."""
     from tipc.report.finish import finish
 
     verdict: Verdict | None = None
     if checks and not interrupted and not run.left_out:
-        from tipc.certify.engine import certify
+        from tipc.certify.certifier import certify
+        from tipc.run.show.status_line import StatusLine
 
-        verdict = certify(run, strict=strict)
-    finish(run, verdict, stream)
+        with StatusLine(stream) as line:
+
+            def show(text: str) -> None:
+                line.show(f"  {say('checking: ')}{text}")
+
+            verdict = certify(run, strict=strict, say=show, prober=prober)
+    finish(run, verdict, stream, files or {})
+    if interrupted:
+        stream.write(say("to go on: ") + f"tipc run --resume {run.id}\n")
     stream.flush()
     return exit_code(run, verdict, interrupted=interrupted, strict=strict)
 
@@ -97,8 +169,8 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
-    from tipc.run.failure import pasteable
-    from tipc.run.progress import place
+    from tipc.run.show.failure import pasteable
+    from tipc.run.show.progress import place
 
     for plan in session.plans:
         stream.write(f"# {plan.key} ({plan.repo})\n")
@@ -108,58 +180,97 @@ def dry_run(session: Session, stream: TextIO) -> int:
     return PASSED
 
 
+# What a call that goes on with a run cannot change: it would be another run.
+FIXED = ("config", "mode", "repo", "dialect", "as_upstream", "trace", "shard")
+
+
+def going_on(options: argparse.Namespace, told: frozenset[str]) -> Session:
+    """The session of ``--resume`` or ``--rerun-failed``: each option of the call is honoured or refused."""
+    from tipc.run.earlier import RerunRules
+    from tipc.run.session import Changes, again
+
+    if options.config:
+        raise UsageError(
+            "--resume and --rerun-failed take a run, not configs", remedy="tipc run --resume [RUN]"
+        )
+    if options.resume is not None and options.rerun_failed is not None:
+        raise UsageError("--resume or --rerun-failed, not both")
+    for name in FIXED:
+        if name in told:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} cannot change a run that goes on", remedy="tipc run CONFIG makes a new one"
+            )
+    changes = Changes(
+        expression=options.expression,
+        only=options.only,
+        prepare=options.prepare if "prepare" in told else None,
+        python=options.python if "python" in told else None,
+        device=options.device if "device" in told else None,
+        allow_shell=options.allow_shell if "allow_shell" in told else None,
+    )
+    again_failed = options.rerun_failed is not None
+    rules = RerunRules(failed=again_failed, outdated=options.outdated or not again_failed)
+    return again((options.rerun_failed if again_failed else options.resume) or None, rules, changes)
+
+
+def given(argv: list[str]) -> frozenset[str]:
+    """The names of the options that a call gives by itself, whatever the defaults are."""
+    bare = parser()
+    for action in bare._actions:
+        action.default = argparse.SUPPRESS
+    return frozenset(vars(bare.parse_args(argv)))
+
+
 def request_of(options: argparse.Namespace) -> Request:
     """The new run that the options ask for."""
-    from tipc.plan.inputs import expand_configs
+    from tipc.plan.plan_text import not_planned_text
+    from tipc.plan.request import PlanOptions, expand
     from tipc.run.session import Request
 
     if not options.config:
         raise UsageError("which config?", remedy="tipc run CONFIG… [MODE], or tipc run --resume")
-    configs, mode = expand_configs(options.config, options.mode)
+    expansion = expand(options.config, options.mode, trace=options.trace)
+    sys.stderr.write(not_planned_text(expansion.left_out, ()))
+    configs = expansion.configs
+    if options.shard:
+        part, parts = options.shard
+        configs = configs[part - 1 :: parts]
+        if not configs:
+            raise UsageError(f"--shard {part}/{parts}: there are not so many configs")
     return Request(
         configs=tuple(dict.fromkeys(os.path.abspath(config) for config in configs)),
-        mode=mode,
-        plan={
-            "repo": os.path.abspath(options.repo) if options.repo else None,
-            "dialect": options.dialect,
-            "as_upstream": options.as_upstream,
-            "python": options.python,
-            "device": options.device,
-            "allow_shell": options.allow_shell,
-            "trace": options.trace,
-        },
-        prepare=options.prepare,
+        mode=expansion.mode,
+        plan=PlanOptions(
+            repo=os.path.abspath(options.repo) if options.repo else "",
+            dialect=options.dialect,
+            as_upstream=options.as_upstream,
+            python=options.python,
+            device=options.device,
+            allow_shell=options.allow_shell,
+            trace=options.trace,
+            output=options.output,
+            prepare=options.prepare,
+        ),
         expression=options.expression,
         only=options.only,
     )
 
 
-def _progress(stream: TextIO, total: int) -> Progress:
-    if stream.isatty() and os.environ.get("TERM") != "dumb":
-        from tipc.run.progress_live import LiveProgress
+def _progress(stream: TextIO, total: int, verbosity: int) -> Progress:
+    live = stream.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    if live and verbosity >= 0:
+        from tipc.run.show.progress_live import LiveProgress
 
-        return LiveProgress(stream, total)
-    from tipc.run.progress import Progress
+        return LiveProgress(stream, total, verbosity)
+    from tipc.run.show.progress import Progress
 
-    return Progress(stream, total)
-
-
-def _executor(name: str, machine: Machine) -> tuple[Executor, int]:
-    """Where steps run, and the cores of the largest machine there."""
-    if name == "ray":
-        from tipc.run.ray_executor import RayExecutor
-
-        cluster = RayExecutor()
-        nodes = [node["Resources"] for node in cluster.ray.nodes() if node["Alive"]]
-        return cluster, max((int(node.get("CPU", 0)) for node in nodes), default=1) or 1
-    from tipc.run.local import LocalExecutor
-
-    return LocalExecutor(), machine.cores
+    return Progress(stream, total, verbosity)
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="tipc run", description="Run the plan of one or more configs, check what came out, report."
     )
     add = made.add_argument
@@ -170,21 +281,46 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--only", default="", metavar="KINDS", help="only steps of these kinds: train,export")
     add("--resume", nargs="?", const="", metavar="RUN", help="go on with a run, the newest if none is named")
-    add("--rerun-failed", nargs="?", const="", metavar="RUN", help="as --resume, and what failed once more")
+    add("--rerun-failed", nargs="?", const="", metavar="RUN", help="what failed, and what depends on it")
+    add("--outdated", action="store_true", help="with --rerun-failed: what has changed since it passed, too")
+    loud = made.add_mutually_exclusive_group()
+    loud.add_argument(
+        *("-v", "--verbose"), dest="verbosity", action="store_const", const=1, default=0,
+        help="also when steps start, and the status lines of the dialect",
+    )  # fmt: skip
+    loud.add_argument(
+        *("-q", "--quiet"), dest="verbosity", action="store_const", const=-1, help="only the summary"
+    )
     add("--dry-run", action="store_true", help="show the commands in order, run nothing")
-    add("--fail-fast", action="store_true", help="stop everything at the first failure")
+    add("-x", "--fail-fast", action="store_true", help="stop everything at the first failure")
     add("--timeout", type=positive_seconds, metavar="SECONDS", help="end a step that takes longer")
     add("--retries", type=count, default=0, metavar="N", help="try a failed step again; a late pass is flaky")
     add("--jobs", type=positive_count, metavar="N", help="at most so many steps at once")
-    add("--executor", choices=("local", "ray"), default="local", help="where steps run (default: here)")
+    add("--executor", default="local", metavar="NAME", help="where steps run: local (the default), ray, …")
     add("--cold", action="store_true", help="a new interpreter for every step")
-    add("--no-prepare", dest="prepare", action="store_false", help="the data is there: do not prepare")
+    add(
+        "--prepare",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="--no-prepare: the data is there; --prepare with --resume: prepare once more",
+    )
     add("--no-checks", dest="checks", action="store_false", help="run only, certify nothing")
     add("--strict", action="store_true", help="what is not certified or flaky is a failure")
-    add("--repo", metavar="DIR", help="the root of the model repository")
-    add("--dialect", help="the layout of the config, if it is not recognised")
-    add("--python", metavar="PROGRAM", help="the interpreter for `python` in configs")
-    add("--device", help="plan for cpu, gpu, npu, xpu, …")
+    add("--shard", type=shard, metavar="I/N", help="only every N-th config, from the I-th on: 2/5")
+    for name in REPORTS:
+        add(f"--{name}", metavar="FILE", help=f"write the report as {name.upper()}, too")
+    add("--repo", metavar="DIR", default="", help="the root of the model repository")
+    add("--dialect", default="", help="the layout of the config, if it is not recognised")
+    add("--python", metavar="PROGRAM", default="", help="the interpreter for `python` in configs")
+    add("--paddle", metavar="RELEASES", default="", help="run on each of these releases: 3.1,3.2,3.3")
+    add("--envs", metavar="DIR", default="", help="where --paddle keeps its environments (.tipc/envs)")
+    add(
+        "--output",
+        metavar="NAME",
+        default="",
+        help="write below test_tipc/output/NAME, not beside other runs",
+    )
+    add("--device", default="", help="plan for cpu, gpu, npu, xpu, …")
     add("--as-upstream", action="store_true", help="the commands of the upstream script to the letter")
     add("--allow-shell", action="store_true", help="let a config use pipes, && and the like")
     add("--trace", action="store_true", help="take the plan from the repository's own script")
@@ -193,23 +329,32 @@ def parser() -> argparse.ArgumentParser:
 
 def positive_seconds(text: str) -> float:
     """A number of seconds above 0."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError("must be above 0")
+        raise argparse.ArgumentTypeError(say("must be a number of seconds above 0, not `{text}`", text=text))
     return value
+
+
+def shard(text: str) -> tuple[int, int]:
+    """``2/5``: the second of five parts."""
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(say("must be like 2/5, not `{text}`", text=text))
+    return int(part), int(parts)
 
 
 def count(text: str) -> int:
     """0, 1, 2, …"""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("must not be below 0")
-    return value
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(say("must be 0, 1, 2, …, not `{text}`", text=text))
+    return int(text)
 
 
 def positive_count(text: str) -> int:
     """1, 2, 3, …"""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(say("must be 1, 2, 3, …, not `{text}`", text=text))
+    return int(text)

@@ -5,28 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tipc.cli.options import Parser
 from tipc.errors import PASSED, UsageError
 
 
 def main(argv: list[str]) -> int:
     """Show a figure of each step over the newest runs."""
-    parser = argparse.ArgumentParser(
-        prog="tipc trend",
-        description="Show one figure over the runs: ips, inference_ms, peak_rss_mb, wall_s, loss, acc1, …; "
-        "or all of a kind: speed, latency, memory, time, loss, accuracy.",
-    )
-    parser.add_argument("metric", metavar="METRIC")
-    parser.add_argument(
-        "-k", dest="words", default="", metavar="TEXT", help="only configs and steps that contain this"
-    )
-    parser.add_argument("-n", "--limit", type=int, default=30, help="over how many runs (default 30)")
-    parser.add_argument("--machine", default="", metavar="FINGERPRINT", help="only on this kind of machine")
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
 
-    from tipc.report.history import newest
+    from tipc.report.history.history_store import newest
+    from tipc.report.history.trends import trends
     from tipc.report.terminal import write_lines
-    from tipc.report.trends import trends
-    from tipc.run.store import home
+    from tipc.run.record.run_store import home
 
     entries = newest(home(), machine=args.machine, limit=args.limit, figures=True)
     lines = trends(entries, args.metric, args.words)
@@ -36,3 +26,19 @@ def main(argv: list[str]) -> int:
         raise UsageError(f"no run has the figure `{args.metric}`{' there' if args.words else ''}; {told}")
     write_lines(sys.stdout, lines)
     return PASSED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = Parser(
+        prog="tipc trend",
+        description="Show one figure over the runs: ips, inference_ms, peak_rss_mb, wall_s, loss, acc1, …; "
+        "or all of a kind: speed, latency, memory, time, loss, accuracy.",
+    )
+    made.add_argument("metric", metavar="METRIC")
+    made.add_argument(
+        "-k", dest="words", default="", metavar="TEXT", help="only configs and steps that contain this"
+    )
+    made.add_argument("-n", "--limit", type=int, default=30, help="over how many runs (default 30)")
+    made.add_argument("--machine", default="", metavar="FINGERPRINT", help="only on this kind of machine")
+    return made

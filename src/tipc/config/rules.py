@@ -10,15 +10,13 @@ text is in the value.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from tipc.config.dialect import Layout
-from tipc.config.records import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from tipc.config.layout import Layout
+from tipc.kinds import EXPORT, PARAMETERS, STRUCTURES, Chain
 
 Condition = tuple[str, str, str]
+MODEL_FILES = (tuple(f"*{ending}" for ending in STRUCTURES), (f"*{PARAMETERS}",))
 
 
 class Choice(NamedTuple):
@@ -41,12 +39,32 @@ class Trainer(NamedTuple):
     sets: Mapping[str, str] = {}  # further variables
 
 
+class Fixed(NamedTuple):
+    """A command that the script gets wrong: as it has it, as it should be, and the names of the fixes."""
+
+    fixes: tuple[str, ...]
+    upstream: str
+    ours: str
+
+
+Template = str | Fixed
+
+
+class Conversion(NamedTuple):
+    """A command that makes another format of a model, and when it is made."""
+
+    command: Template
+    made: str  # the file that it makes
+    log: str
+    when: tuple[Condition, ...] = ()
+
+
 class SkipRule(NamedTuple):
     """A combination of inference settings that is left out."""
 
     device: str  # "cpu" or "gpu"
     when: tuple[Condition, ...]
-    reason: str
+    reason: str  # a code of ``tipc.reasons``
     fix: str = ""  # the script skips it, the documentation does not: only ``--as-upstream`` follows
 
 
@@ -56,6 +74,7 @@ class Inference(NamedTuple):
     command: str
     loops: tuple[str, ...]  # the lists, the outermost first
     log: str
+    printed: str = ""  # how the script prints it, where it runs more than the command: ``cd x && {command}``
 
 
 class Export(NamedTuple):
@@ -77,14 +96,19 @@ class Whole(NamedTuple):
     script: str = "{infer_export}"  # the export script; a ``|``-list is taken item by item
     scripts: str = ""  # the row of that list
     export_when: tuple[Condition, ...] = (("script", "!=", "null"),)
-    export: str = ""
+    kind: str = EXPORT  # what the export script does: QUANTISE where it makes 8 bits of a model
+    export: Template = ""
     export_log: str = ""
+    commented_out: str = ""  # the fix for a script that says it has run the export, and has not
+    conversions: tuple[Conversion, ...] = ()
+    infer_when: tuple[Condition, ...] = ()  # else there is no inference
     saved: str = "{item}"  # where the export goes
     kept: str = "{item}"  # where the model is when nothing is exported
     model: str = "{saved}"  # where inference reads it
     quants: str = ""  # the row of the flags
     quant: str = ""  # the flag, where there is no such row
     cwd: str = "."
+    links: tuple[tuple[str, str], ...] = ()  # (file of the exported model, the name that inference looks for)
 
 
 class Rules(NamedTuple):
@@ -109,15 +133,15 @@ class Rules(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()  # (name, template): options whose key is their own name
     use_gpu: str = "item"  # of the training's device line: the item of this GPU entry, or the "whole" value
     cpu_use_gpu: str = ""  # what it becomes for a GPU entry of -1
+    export_device: bool = False  # on another device than a GPU, an export has to be told
     device_leaks: bool = False  # the inference loop overwrites the training's device
-    gpu_rule: str = "length"  # how a GPU entry is understood
     threshold: int = 15  # an ips text longer than this means several machines
     machine_env: bool = False  # several machines: CUDA_VISIBLE_DEVICES is the first id (else left alone)
-    visible: str = "leaky"  # how CUDA_VISIBLE_DEVICES goes from command to command
     env_at_gpu: bool = False  # exported once for each single-GPU entry
     env_at_eval: bool = False  # exported before eval
     unset_at_end: bool = False  # unset after every trainer (else only after inference)
-    exported: tuple[tuple[str, str, tuple[Condition, ...]], ...] = ()  # further variables: name, text, when
+    # Further variables: name, text, when. What was exported once stays so, with the value of the moment.
+    exported: tuple[tuple[str, str, tuple[Condition, ...]], ...] = ()
     model_path: str = "{infer_dir}"  # what inference is given
     infer_cwd: str = "."
     image: str = "{train_infer_img_dir}"  # what inference reads after a training
@@ -126,14 +150,21 @@ class Rules(NamedTuple):
         ""  # pact and fpgm start from the norm training: the "last" one, or of the same "entry"
     )
     lost_weights: str = ""  # the name that replaces a weights file which is not there
-    shift_without_flag: bool = False  # a missing quantisation flag shifts the arguments of the inference
+    # What a training leaves in its folder, where its script looks: (file, the beginning of the word that asks
+    # for it).
+    leaves: tuple[tuple[str, str], ...] = ()
+    # A missing quantisation flag shifts the arguments of the inference: what these variables become.
+    without_flag: Mapping[str, str] = {}
+    nodes_when_launched: bool = False  # machines count only where the script launches on several
+    device_words: tuple[str, ...] = ()  # the words of the inference's device list; empty: the usual ones
+    # What is run before a training of models with a word in their name: (word, command, its folder).
+    builds: tuple[tuple[str, str, str], ...] = ()
     live_pipe: tuple[str, ...] = ()  # the kinds of command in which ``|`` stays a pipe
-    per_mode: str = "listed"  # how a per-mode line is read: "listed", or "nearest" entry
-    colons: str = ""  # "kept": a value goes on after its second colon
-    tidy: bool = False  # a carriage return and blanks around null are not part of a value
-    logs: str = "named"  # "own": a log that has no name or was written before gets one of its own
     mistakes: bool = True  # what the script does against its own documentation is done, too
+    # The files of an exported model, each one of several: where a family exports another format.
+    model_files: tuple[tuple[str, ...], ...] = MODEL_FILES
     time_limit: str = ""  # after which a training is ended
+    results_log: str = "results_python.log"  # where the script collects its status lines
     status_of: str = "exit"  # "log": a training's status is that of copying its log
 
 
@@ -155,3 +186,11 @@ class Dialect(NamedTuple):
             if word in path:
                 rules = rules._replace(**(upstream if as_upstream else {**upstream, **promise}))
         return rules
+
+
+class OwnChain(NamedTuple):
+    """A chain that a plug-in brings: what it is, the headers that its files begin with, and its tables."""
+
+    chain: Chain
+    headers: tuple[str, ...]  # the word in a ``===word===`` line
+    dialects: tuple[Dialect, ...]  # the first reads a file, unless --dialect names another

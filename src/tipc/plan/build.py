@@ -3,119 +3,163 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
-from tipc.config.detect import detect, repository_of, script_text
-from tipc.config.dialect import parse
+from tipc.command import Command
+from tipc.config.chains import Evidence
 from tipc.config.dialects import NAMES, load
-from tipc.config.records import NamedTuple
+from tipc.config.identify import Identity, identify, repository_of
+from tipc.config.layout import parse
 from tipc.config.rules import Dialect
-from tipc.config.text import Source, read_source
+from tipc.config.scripts import reading_script
+from tipc.config.source import Source, read_source
 from tipc.errors import UsageError
-from tipc.plan.assemble import Assembly, Target
-from tipc.plan.devices import target_device
-from tipc.plan.draft import AppliedFix, Plan, completed
+from tipc.kinds import BENCHMARK_CHAIN, DEVICES, DY2STATIC_CHAIN, TRAIN_CHAIN, find_device
+from tipc.meant import one_of
+from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
-from tipc.plan.machine import Machine, this_machine
-from tipc.plan.modes import known_modes
-from tipc.plan.scope import Scope
+from tipc.plan.model import AppliedFix, Plan, Skip
+from tipc.plan.modes import known_modes, mode_of
+from tipc.plan.prepare import with_prepare
+from tipc.plan.request import PlanOptions
+from tipc.plan.variables import Scope
+from tipc.reasons import because
 
+DEFAULTS = PlanOptions()
+BENCHMARK_BLOCK = "train_benchmark_params"
 LISTS = ("gpu_list", "trainer_list", "autocast")
 
 
-def build_plan(
-    path: str | os.PathLike[str],
-    mode: str,
-    *,
-    repo: str | os.PathLike[str] | None = None,
-    dialect: str | None = None,
-    as_upstream: bool = False,
-    python: str | None = None,
-    device: str | None = None,
-    machine: Machine | None = None,
-    allow_shell: bool = False,
-    trace: bool = False,
-) -> Plan:
+def build_plan(path: str | os.PathLike[str], mode: str, options: PlanOptions = DEFAULTS) -> Plan:
     """What a config runs in a mode. Raises UsageError, with the place in the file, instead of half a plan."""
-    draft = draft_plan(
-        os.fspath(path),
-        mode,
-        os.fspath(repo) if repo else None,
-        dialect,
-        Wishes(as_upstream, python, device, machine, allow_shell, trace),
-    )
-    return draft if draft.traced else completed(draft)
+    return plan_source(read_source(os.fspath(path)), mode, options)
 
 
-class Wishes(NamedTuple):
-    """What was asked of a plan, besides its config and mode."""
-
-    as_upstream: bool = False
-    python: str | None = None
-    device: str | None = None
-    machine: Machine | None = None
-    allow_shell: bool = False
-    trace: bool = False
-
-
-def draft_plan(name: str, mode: str, repo: str | None, dialect: str | None, wishes: Wishes) -> Plan:
-    """The plan as it is printed: a draft, or a real one where a script was traced."""
-    root = os.path.realpath(repo or repository_of(name))
-    source = read_source(name)
-    known = load(dialect) if dialect else None if wishes.trace else detect(source, root)
-    if wishes.trace or (known is None and script_text(root)):
+def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> Plan:
+    """``build_plan`` of a text that stands, or would stand, at its path; only tracing reads the file."""
+    name = source.path
+    _check_device(options.device)
+    options = replace(options, repo=os.path.realpath(options.repo or repository_of(name)))
+    identity = identify(source, options.repo, dialect=options.dialect)
+    if mode == BENCHMARK_CHAIN and identity.chain == TRAIN_CHAIN:
+        return _benchmark(source, options)
+    if options.trace or (not identity.native and identity.traceable):
         from tipc.plan.trace.api import trace_plan
 
-        options = wishes._asdict()
-        del options["trace"]
-        return trace_plan(name, mode, root, **options)
-    if known is None:
+        plan = trace_plan(name, mode, options)
+    else:
+        plan = _native(source, identity, mode, options)
+    if options.output:
+        from tipc.plan.target.output import with_output
+
+        plan = with_output(plan, options.output)
+    plan = replace(plan, chain=identity.chain, evidence=identity.evidence)
+    return with_prepare(plan) if options.prepare else plan
+
+
+def _benchmark(source: Source, options: PlanOptions) -> Plan:
+    """The training benchmark of a training config: its block is read by a script of its own, which is traced.
+
+    The script rewrites a copy of the config for each batch size, precision and number of GPUs, and has the
+    training script run it.
+    """
+    from tipc.plan.trace.api import trace_plan
+
+    script = reading_script(source.path, options.repo, BENCHMARK_CHAIN).path
+    if not script:
+        raise UsageError("the repository has no benchmark_train.sh, which plans this mode", path=source.path)
+    if not any(BENCHMARK_BLOCK in line.text for line in source.lines):
+        message = f"this config has no block `{BENCHMARK_BLOCK}`: there is nothing to measure"
+        raise UsageError(message, path=source.path, line=len(source.lines))
+    plan = trace_plan(source.path, BENCHMARK_CHAIN, options, script=script)
+    if not options.as_upstream:
+        plan = _without_strangers(plan)
+    evidence = (Evidence("script", f"{script}: traced"),)
+    return replace(plan, chain=BENCHMARK_CHAIN, evidence=evidence)
+
+
+def _without_strangers(plan: Plan) -> Plan:
+    """The plan without commands whose script is elsewhere, and not there: what reads the speed of a log."""
+    skipped = list(plan.skipped)
+    kept = []
+    for step in plan.steps:
+        script = Command(step.argv).script
+        if os.path.isabs(script) and not os.path.exists(script):
+            skipped.append(Skip(step.cell, step.kind, because("script-elsewhere", path=script)))
+        else:
+            kept.append(step)
+    there = {step.id for step in kept}
+    steps = [replace(step, needs=tuple(need for need in step.needs if need in there)) for step in kept]
+    return replace(plan, steps=tuple(steps), skipped=tuple(skipped))
+
+
+def _check_device(device: str) -> None:
+    if not device or find_device(device):
+        return
+    raise UsageError(f"there is no device `{device}`", remedy=one_of(device, DEVICES))
+
+
+def _native(source: Source, identity: Identity, mode: str, options: PlanOptions) -> Plan:
+    if not identity.native or identity.dialect is None:
         raise UsageError(
-            "no dialect fits this file, and its repository has no script to trace",
-            path=name,
+            identity.refusal(),
+            path=source.path,
             line=1,
             remedy=f"--dialect {'|'.join(NAMES)}, or --repo with the repository's root",
         )
-    here = wishes.machine or this_machine()
-    target = Target(
-        target_device(wishes.device, here),
-        here,
-        root,
-        wishes.as_upstream,
-        wishes.python,
-        wishes.allow_shell,
-        elsewhere=wishes.device is not None,
-    )
-    return _native(source, known, mode, target)
+    dialect = load(identity.dialect, identity.chain)
+    if identity.chain == DY2STATIC_CHAIN:
+        return _of_sections(source, dialect, options)
+    return _of_table(source, dialect, mode, options)
 
 
-def _native(source: Source, dialect: Dialect, mode: str, target: Target) -> Plan:
-    name = _relative(source.path, target.repo)
+def _of_sections(source: Source, dialect: Dialect, options: PlanOptions) -> Plan:
+    """A file of several training configs, each of which is trained twice."""
+    from tipc.config.dialects.dy2static import MODE
+    from tipc.plan.dy2static import plan_sections
+
+    def part(section: Source, folder: str) -> Plan:
+        # In a plan of our own each training has a folder, or the second would overwrite the first.
+        below = "" if options.as_upstream else folder
+        return _of_table(section, dialect, MODE, options, below)
+
+    return plan_sections(source, dialect.name, part, as_upstream=options.as_upstream)
+
+
+def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions, folder: str = "") -> Plan:
+    """The plan by a dialect's table; ``folder`` is one of its own for what it writes."""
+    name = _relative(source.path, options.repo)
     config = parse(source, dialect.layout)
-    rules = dialect.rules_for(name, target.as_upstream)
+    rules = dialect.rules_for(name, options.as_upstream)
+    if folder:
+        rules = rules._replace(log_path=f"{rules.log_path}/{folder}")
+    mode = mode_of(mode, rules)
     modes = known_modes(config, rules)
     if mode not in modes:
-        raise UsageError(f"unknown mode `{mode}`", path=source.path, remedy=f"one of {', '.join(modes)}")
-    scope = Scope(config, rules, mode, root=target.repo, upstream=dialect.rules)
-    if not target.as_upstream:
+        raise UsageError(f"unknown mode `{mode}`", path=source.path, remedy=one_of(mode, modes))
+    scope = Scope(config, rules, mode, root=options.repo, upstream=dialect.rules)
+    if not options.as_upstream:
         _check_lists(scope)
-    assembly = Assembly(scope, target)
+    assembly = Assembly(scope, options)
     for item in commands(scope):
         assembly.take(item)
-    _add_notes(assembly, source)
+    if not assembly.steps:
+        assembly.notes.append(f"{source.path}: this mode runs nothing")
     return Plan(
         config=name,
         mode=mode,
         dialect=dialect.name,
         model=scope.values.get("model_name", ""),
-        repo=target.repo,
-        as_upstream=target.as_upstream,
+        repo=options.repo,
+        as_upstream=options.as_upstream,
         cells=tuple(assembly.cells.values()),
         steps=tuple(assembly.steps),
         skipped=tuple(assembly.skipped),
         fixes=tuple(AppliedFix(fix, FIXES[fix].title) for fix in sorted(scope.fixes)),
         notes=tuple(assembly.notes),
-        results_log=f"{scope.values['log_path']}/results_python.log",
+        results_log=f"{scope.values['log_path']}/{rules.results_log}",
+        interpreter=assembly.interpreter,
     )
 
 
@@ -129,15 +173,6 @@ def _check_lists(scope: Scope) -> None:
             row = scope.config.rows[name]
             message = f"line {row.index + 1} ({name}) is empty or missing: nothing would run"
             raise scope.config.source.error(message, place, remedy="tipc lint tells which line is missing")
-
-
-def _add_notes(assembly: Assembly, source: Source) -> None:
-    for cell in assembly.cells.values():
-        note = f"{cell.asked or 'gpu'} → {cell.runs_on}: {cell.not_certified}"
-        if cell.not_certified and note not in assembly.notes:
-            assembly.notes.append(note)
-    if not assembly.steps:
-        assembly.notes.append(f"{source.path}: this mode runs nothing")
 
 
 def _relative(path: str, repo: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from tipc.plan.devices import processes
-from tipc.plan.draft import Cell, fields_of
-from tipc.plan.machine import Machine
-from tipc.plan.walk import Combination
+from tipc.command import Command
+from tipc.kinds import AMP, AMP_LEVELS, CPU, FP32, GPU, LOW_PRECISIONS, PACT
+from tipc.plan.matrix import Combination
+from tipc.plan.model import Cell
+from tipc.plan.target.devices import processes, rank_here
+from tipc.plan.target.machine import Machine
+from tipc.reasons import Reason, because
 
 SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,+~-")
-LOW_PRECISION = ("fp16", "bf16", "float16", "bfloat16")
-LEVELS = ("O1", "O2", "O3")
+LOW_PRECISION_WORDS = (*LOW_PRECISIONS, "float16", "bfloat16")
 
 
 def file_name(text: str) -> str:
@@ -28,23 +30,6 @@ def cell_id(combination: Combination) -> str:
     return "-".join(file_name(part) for part in (*parts, combination.autocast) if part) or "cell"
 
 
-def _options(argv: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The options of a command, ``--x=1`` and ``--x 1`` alike; the value of a bare switch is empty."""
-    found = []
-    for index, word in enumerate(argv):
-        name, equals, value = word.partition("=")
-        if (
-            not equals
-            and word.startswith("-")
-            and index + 1 < len(argv)
-            and not argv[index + 1].startswith("-")
-        ):
-            value = argv[index + 1]
-        if equals or word.startswith("-"):
-            found.append((name, value))
-    return found
-
-
 def precision_of(combination: Combination, argv: tuple[str, ...]) -> tuple[str, str]:
     """(precision, amp level) of a training, from its name, its autocast word and its arguments.
 
@@ -52,20 +37,29 @@ def precision_of(combination: Combination, argv: tuple[str, ...]) -> tuple[str, 
     """
     quantises = any("pact" in word or "qat" in word for word in argv)
     if combination.quant or quantises or combination.trainer.startswith("pact"):
-        return "pact", ""
-    low = combination.autocast in ("amp", *LOW_PRECISION) or "amp" in combination.trainer.split("_")
+        return PACT, ""
+    low = combination.autocast in (AMP, *LOW_PRECISION_WORDS) or "amp" in combination.trainer.split("_")
     level, switch = "", None
-    for name, value in _options(argv):
-        if name.endswith(("amp_level", "AMP.level")):
-            level = value if value in LEVELS else ""
-        elif name.lstrip("-").rpartition(".")[2] in ("amp", "use_amp"):
-            switch = value.lower() not in ("false", "none", "0", "null")
-        elif name.lstrip("-").rpartition(".")[2] == "precision":
-            low = low or value in LOW_PRECISION
-    return ("amp", level or "O1") if (low or bool(level) if switch is None else switch) else ("fp32", "")
+    for option in Command(argv).options():
+        if option.name.endswith(("amp_level", "AMP.level")):
+            level = option.value if option.value in AMP_LEVELS else ""
+        elif option.last_name in ("amp", "use_amp"):
+            switch = option.value.lower() not in ("false", "none", "0", "null")
+        elif option.last_name == "precision":
+            low = low or option.value in LOW_PRECISION_WORDS
+    if switch is None:
+        switch = low or level != ""
+    return (AMP, level or AMP_LEVELS[0]) if switch else (FP32, "")
 
 
-def draft_cell(
+def not_here(machine: Machine) -> Reason:
+    """Why something for a GPU is not run on one."""
+    if machine.gpus:
+        return because("planned-for", device=CPU)
+    return because("no-device", device=GPU)
+
+
+def make_cell(
     combination: Combination, identity: str, device: str, machine: Machine, argv: tuple[str, ...]
 ) -> Cell:
     """The cell as it runs on ``device``."""
@@ -74,16 +68,16 @@ def draft_cell(
     count = processes(placement)
     reasons = []
     wants_gpu = not placement.cpu and combination.trainer != "whole_infer"
-    if device == "cpu" or placement.cpu:
-        runs_on = "cpu" if count == 1 else f"{count} × cpu (gloo)"
+    if device == CPU or placement.cpu:
+        runs_on = CPU if count == 1 else f"{count} × cpu (gloo)"
         if wants_gpu:
-            reasons.append("no GPU on this machine" if not machine.gpus else "planned for the CPU")
+            reasons.append(not_here(machine))
     else:
         runs_on = f"{device}:{placement.gpu}" if placement.gpu else device
-        if device != "gpu" and wants_gpu:
-            reasons.append(f"planned for {device}, not for a GPU")
-    if placement.nodes > 1:
-        reasons.append(f"asked for {placement.nodes} machines, runs on one")
+        if device != GPU and wants_gpu:
+            reasons.append(because("other-device", device=device, asked=GPU))
+    if placement.nodes > 1 and rank_here(placement.machines) is None:
+        reasons.append(because("one-machine", asked=placement.nodes))
     return Cell(
         id=identity,
         trainer=combination.trainer,
@@ -92,14 +86,5 @@ def draft_cell(
         autocast=combination.autocast,
         precision=precision,
         amp_level=level,
-        not_certified="; ".join(reasons),
+        not_certified=tuple(reasons),
     )
-
-
-def make_cell(
-    combination: Combination, identity: str, device: str, machine: Machine, argv: tuple[str, ...]
-) -> Cell:
-    """The cell as it runs on ``device``."""
-    from tipc.plan import model
-
-    return model.Cell(**fields_of(draft_cell(combination, identity, device, machine, argv)))  # type: ignore[arg-type]

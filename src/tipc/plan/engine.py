@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tipc.plan.scope import Scope
+from tipc.plan.inference import whole_modes
+from tipc.plan.matrix import Left, ScriptCommand, Walk
 from tipc.plan.training import train_modes
-from tipc.plan.walk import Command, Left, Walk
-from tipc.plan.whole import whole_modes
+from tipc.plan.variables import Scope
 
 
-def commands(scope: Scope) -> Iterator[Command | Left]:
+def commands(scope: Scope) -> Iterator[ScriptCommand | Left]:
     """Every command and every omission."""
     walk = Walk(scope)
     if scope.values["mode"] in scope.rules.whole.modes:

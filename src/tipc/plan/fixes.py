@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tipc.config.records import NamedTuple
+from typing import NamedTuple
 
 
 class Fix(NamedTuple):
@@ -46,7 +46,7 @@ _TABLE = (
         "TF005",
         "a quantised model runs in int8 on a GPU",
         "The skip rule leaves out exactly the int8 combinations of a quantised model.",
-        ("seg",),
+        ("seg", "ocr"),
     ),
     Fix(
         "TF006",
@@ -127,8 +127,9 @@ _TABLE = (
     ),
     Fix(
         "TF019",
-        "carriage returns, and blanks around null, are not part of a value",
-        "A file with Windows line ends runs nothing at all and exits 0; ` null` is taken for a value.",
+        "carriage returns and blanks at its end, or around null, are no part of a value",
+        "A file with Windows line ends runs nothing at all and exits 0; ` null` is taken for a value, and "
+        "a blank after `cpu` leaves out all inference.",
         ALL,
     ),
     Fix(
@@ -152,9 +153,9 @@ _TABLE = (
     ),
     Fix(
         "TF024",
-        "weights of the last iteration where nothing picks a best model",
-        "Without --do_eval there is no best_model; the script finds that out by looking, for all "
-        "later cells, too.",
+        "each cell has the weights that its own training leaves",
+        "A training without --do_eval keeps no best_model: the script then takes the last iteration's "
+        "weights for all later cells, too.",
         ("seg",),
     ),
     Fix(
@@ -168,6 +169,38 @@ _TABLE = (
         "an amp_train really trains with AMP",
         "The script ends every command with AMP.use_amp=False unless the autocast line says amp or "
         "fp16, which no amp config does: mixed precision is switched off again.",
+        ("clas",),
+    ),
+    Fix(
+        "TF027",
+        "the quantisation really runs",
+        "The line that runs it is a comment; the status that is reported is that of printing the command.",
+        ("models",),
+    ),
+    Fix(
+        "TF028",
+        "the quantisation has options of its own",
+        "The keys of the device and of the batch size are overwritten by those of the inference before its "
+        "command is made.",
+        ("models", "seg"),
+    ),
+    Fix(
+        "TF029",
+        "the converter is not given --enable_dev_version",
+        "Today's paddle2onnx does not know the option and stops: no model is converted.",
+        ("clas", "ocr"),
+    ),
+    Fix(
+        "TF030",
+        "the converter installs nothing",
+        "paddle2onnx installs packages into the environment while it runs, unless it is given "
+        "`--optimize_tool None`.",
+        ALL,
+    ),
+    Fix(
+        "TF031",
+        "an inference with an ONNX model has its own status",
+        "The status of the conversion is reported a second time: a crash is called a success.",
         ("clas",),
     ),
 )

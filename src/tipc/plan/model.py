@@ -1,4 +1,4 @@
-"""What a Plan is made of. Plain frozen data; ``plan.schema`` turns it into JSON and back.
+"""What a Plan is made of. Plain frozen data; ``plan.plan_json`` turns it into JSON and back.
 
 Paths are relative to ``Plan.repo`` unless they are absolute. Nothing here knows a dialect.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-KINDS = ("prepare", "train", "eval", "export", "infer")
+from tipc.config.chains import Evidence
+from tipc.kinds import CPU, FP32, TRAIN_CHAIN
+from tipc.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,7 @@ class Step:
     """One command: what runs, where, what it needs and what it must leave behind."""
 
     id: str  # unique in its plan, stable from run to run: "norm_train-gpu0-null/train"
-    kind: str  # one of KINDS
+    kind: str  # one of STEP_KINDS
     cell: str  # Cell.id
     argv: tuple[str, ...]
     env: Mapping[str, str | None]  # on top of the caller's; None: unset. CUDA_VISIBLE_DEVICES is always named
@@ -27,7 +29,7 @@ class Step:
         str, ...
     ]  # files that must be there and new afterwards; "a|b": one of them, "*": any match
     status_line: str  # the dialect's line for a success, with no colour; see ``failed_line``
-    device: str = "cpu"  # where it runs: "cpu", "gpu", "npu", "xpu", …
+    device: str = CPU  # where it runs: "cpu", "gpu", "npu", "xpu", …
     gpus: tuple[str, ...] = ()  # the device ids that it holds; empty on a CPU
     threads: int = 1  # cores it asks for
     processes: int = 1  # of a distributed launch
@@ -38,6 +40,7 @@ class Step:
     weights: str = ""  # eval/export: the trained weights it reads; train: those it leaves
     model_dir: str = ""  # export: where the static model goes; infer: where it is read
     line: int = 0  # the line of the config file that named the script
+    globs: tuple[str, ...] = ()  # words of ``argv`` that name files by a pattern, filled in when it starts
     shell: str = ""  # only with --allow-shell: the command as bash has to run it
 
     @property
@@ -55,9 +58,9 @@ class Cell:
     asked: str  # the config's gpu item: "0", "0,1", "10.0.0.1,10.0.0.2;0,1"
     runs_on: str  # "gpu:0", "gpu:0,1", "cpu", "2 × cpu (gloo)"
     autocast: str = ""
-    precision: str = "fp32"  # of training: "fp32", "amp" (with amp_level), "pact"
+    precision: str = FP32  # of training: "fp32", "amp" (with amp_level), "pact"
     amp_level: str = ""  # "O1", "O2" or ""
-    not_certified: str = ""  # why this cell proves nothing about the device that was asked for
+    not_certified: tuple[Reason, ...] = ()  # why it proves nothing about the device that was asked for
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,26 @@ class Skip:
 
     cell: str
     kind: str
-    what: str  # "infer gpu use_trt=False precision=int8 batch_size=1"
-    reason: str
+    reason: Reason
+    device: str = ""  # infer: "cpu", "gpu", …, or the config's word where that names no device
+    settings: Mapping[str, str] = field(default_factory=dict)  # infer: as a step's
+    argv: tuple[str, ...] = ()  # the command, where nothing else tells what it is
+
+    @property
+    def label(self) -> str:
+        """What is left out, in a few words: ``infer gpu use_trt=False precision=int8 batch_size=1``."""
+        settings = [f"{name}={value}" for name, value in self.settings.items()]
+        words = [self.kind, self.device, *settings, *self.argv]
+        return " ".join(word for word in words if word)
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """What runs for the interpreter that a config names."""
+
+    asked: str  # "python3.7"
+    program: str
+    reason: Reason  # why this one
 
 
 @dataclass(frozen=True)
@@ -95,6 +116,9 @@ class Plan:
     notes: tuple[str, ...] = ()  # what the user should know: another interpreter, no GPU here, …
     results_log: str = ""  # where the status lines are appended
     traced: bool = False
+    interpreter: Interpreter | None = None  # None: as upstream, or no step is Python
+    chain: str = TRAIN_CHAIN  # what the config is for: a name of ``kinds.CHAINS``
+    evidence: tuple[Evidence, ...] = ()  # by what the chain and the dialect are known
 
     @property
     def key(self) -> str:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from tipc.config.dialect import Config
-from tipc.config.parse import items, second_field
+from tipc.config.bash import items, second_field
+from tipc.config.layout import Config
 from tipc.config.rules import Rules
 
 DEFAULT_MODE = "lite_train_lite_infer"
 MODES = (DEFAULT_MODE, "lite_train_whole_infer", "whole_train_whole_infer", "whole_infer")
 
 
+def trains(rules: Rules) -> bool:
+    """Whether a chain has modes that train."""
+    return any(rules.train)
+
+
+def mode_of(mode: str, rules: Rules) -> str:
+    """The mode that is meant: where nothing is trained, the default one means the chain's own."""
+    if mode == DEFAULT_MODE and not trains(rules):
+        return rules.whole.modes[0]
+    return mode
+
+
 def known_modes(config: Config, rules: Rules) -> list[str]:
     """The usual modes, those that the script tells apart, and those that a line of the config lists."""
+    if not trains(rules):
+        return list(rules.whole.modes)
     found = dict.fromkeys((*MODES, *rules.whole.modes))
     for name, row in config.rows.items():
         if "p" in row.reads:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
-from tipc.config.parse import option
-from tipc.config.records import NamedTuple
+from tipc.config.bash import option
 
 
 class Piece(NamedTuple):

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from itertools import product
 
 from tipc.config.rules import Trainer
-from tipc.plan.bashtest import bare, bare_both, pattern
-from tipc.plan.gpus import GPU_RULES, Placement
-from tipc.plan.walk import Combination, Command, Left, Walk, values_of
+from tipc.kinds import EVAL, EXPORT, PREPARE, TRAIN
+from tipc.plan.bash_tests import bare, bare_both, pattern
+from tipc.plan.matrix import Combination, Left, ScriptCommand, Walk, values_of
+from tipc.plan.target.placement import Placement, by_ids, by_length
+from tipc.reasons import because
 
 
-def train_modes(walk: Walk) -> Iterator[Command | Left]:
+def train_modes(walk: Walk) -> Iterator[ScriptCommand | Left]:
     """Every command of a mode that trains, in the script's order."""
     scope, rules = walk.scope, walk.rules
     devices = scope.walked("train_use_gpu")
     for count, entry in enumerate(scope.walked("gpu_list")):
-        placement = GPU_RULES[rules.gpu_rule](entry, rules)
-        if placement != GPU_RULES["length"](entry, rules)._replace(visible=placement.visible):
-            scope.fixes.add("TF006")
+        placement = scope.fixed("TF006", upstream=by_length(entry, rules), ours=by_ids(entry))
         scope.values.update(gpu=placement.gpu, infer_gpu=placement.gpu, ips=placement.ips)
         scope.values["nodes"] = str(placement.nodes)
         _set_device(walk, devices, count, placement)
@@ -26,8 +26,8 @@ def train_modes(walk: Walk) -> Iterator[Command | Left]:
             walk.visible = placement.visible
         autocasts = scope.walked("autocast") if rules.autocast else [""]
         combinations = list(product(autocasts, scope.walked("trainer_list")))
-        if scope.upstream.device_leaks and not rules.device_leaks and len(combinations) > 1:
-            scope.fixes.add("TF011")
+        if scope.upstream.device_leaks and len(combinations) > 1:
+            scope.fixed("TF011", upstream=True, ours=rules.device_leaks)
         for autocast, trainer in combinations:
             yield from _combination(walk, entry, placement, autocast, trainer)
 
@@ -40,10 +40,9 @@ def _set_device(walk: Walk, devices: list[str], count: int, placement: Placement
             rules.cpu_use_gpu if placement.cpu and rules.cpu_use_gpu else "|".join(devices)
         )
     elif rules.use_gpu == "each" and devices:
-        beyond = count >= len(devices)
-        if beyond if walk.scope.upstream.use_gpu == "item" else len(devices) > 1:
-            walk.scope.fixes.add("TF004")
-        values["train_use_gpu"] = devices[min(count, len(devices) - 1)]
+        whole = "|".join(devices) if walk.scope.upstream.use_gpu == "whole" else values_of(devices, count)
+        own = devices[min(count, len(devices) - 1)]
+        values["train_use_gpu"] = walk.scope.fixed("TF004", upstream=whole, ours=own)
     else:
         values["train_use_gpu"] = values_of(devices, count)
 
@@ -65,21 +64,19 @@ def _select(walk: Walk, trainer: str) -> Trainer | None:
 
 def _combination(
     walk: Walk, entry: str, placement: Placement, autocast: str, trainer: str
-) -> Iterator[Command | Left]:
+) -> Iterator[ScriptCommand | Left]:
     scope, rules = walk.scope, walk.rules
     values = scope.values
     values.update(autocast=autocast, trainer=trainer)
-    if not rules.lost_weights:
-        values["train_model_name"] = scope.given.get("train_model_name", "")
+    values["train_model_name"] = scope.given.get("train_model_name", "")
     selected = _select(walk, trainer)
     cell = Combination(trainer, entry, autocast, placement, bool(selected and selected.quant))
-    if cell in walk.trained and not rules.mistakes:
-        scope.fixes.add("TF009")
-        yield Left(cell, "train", trainer, "the same combination again")
+    if cell in walk.trained and not scope.fixed("TF009", upstream=True, ours=False):
+        yield Left(cell, TRAIN, because("same-combination"))
         return
     walk.trained.add(cell)
     if selected is None:
-        yield Left(cell, "train", trainer, "no line of the config has this trainer's name")
+        yield Left(cell, TRAIN, because("unknown-trainer", trainer=trainer))
         return
     values.update(
         run_train=scope.render(selected.train),
@@ -88,21 +85,35 @@ def _combination(
         **{name: scope.render(text) for name, text in selected.sets.items()},
     )
     if bare(values["run_train"], "=", "null"):
-        yield Left(cell, "train", trainer, f"line {scope.lines.get(selected.row, 0)} says null")
+        yield Left(cell, TRAIN, because("says-null", line=scope.lines.get(selected.row, 0)))
         return
     scope.choose([choice for choice in rules.choices if choice.name != "infer_dir"])
     values["save_dir"] = scope.render(rules.save_dir[1 if placement.several else 0])
     values["save_model"] = values["save_dir"]
     _set_pretrained(walk, selected, cell)
-    env = {name: scope.render(text) for name, text, when in rules.exported if scope.holds(when)}
-    yield _train(walk, cell, selected, env)
-    _look_for_weights(walk)
+    env = walk.exports()
+    yield from _builds(walk, cell)
+    train = _train(walk, cell, selected, env)
+    _look_for_weights(walk, train)
+    yield train._replace(weights=scope.render(rules.weights))
     values["weights"] = scope.render(rules.weights)
     if bare_both(trainer, scope.keys.get("norm_train", "")) and placement.nodes <= 1:
         walk.norm_weights = (entry, scope.render("{pretrain+weights}"))
     yield from _after_training(walk, cell, placement, env, selected)
     if rules.unset_at_end:
         walk.visible = None
+
+
+def _builds(walk: Walk, cell: Combination) -> Iterator[ScriptCommand | Left]:
+    """What some models need to be built before they can be trained."""
+    for word, command, folder in walk.rules.builds:
+        if word not in walk.scope.values["model_name"]:
+            continue
+        if command.startswith("pip ") and not walk.rules.mistakes:
+            yield Left(cell, PREPARE, because("asks-only"))
+            continue
+        visible = walk.visible if walk.rules.mistakes else None
+        yield walk.command(PREPARE, cell, command, "", "python", visible=visible, cwd=folder)
 
 
 def _set_pretrained(walk: Walk, selected: Trainer, cell: Combination) -> None:
@@ -122,33 +133,48 @@ def _set_pretrained(walk: Walk, selected: Trainer, cell: Combination) -> None:
     elif option and entry == cell.entry:
         values["pretrained"], values["inherits"] = option, "norm"
     else:
-        walk.scope.fixes.add("TF015")
+        values["pretrained"] = walk.scope.fixed("TF015", upstream=option, ours=values["pretrained"])
 
 
-def _train(walk: Walk, cell: Combination, selected: Trainer, env: dict[str, str]) -> Command:
+def _train(walk: Walk, cell: Combination, selected: Trainer, env: dict[str, str]) -> ScriptCommand:
     scope, rules = walk.scope, walk.rules
-    if scope.upstream.status_of != rules.status_of:
-        scope.fixes.add("TF013")
-    if scope.upstream.time_limit != rules.time_limit:
-        scope.fixes.add("TF016")
+    scope.fixed("TF013", upstream=scope.upstream.status_of, ours=rules.status_of)
+    scope.fixed("TF016", upstream=scope.upstream.time_limit, ours=rules.time_limit)
     log = walk.log(rules.train_log, "train.log")
     return walk.command(
-        "train", cell, rules.train[cell.placement.launch], log, selected.row,
-        visible=walk.visible_for("train", cell), env=env, weights=scope.render(rules.weights),
+        TRAIN, cell, rules.train[cell.placement.launch], log, selected.row,
+        visible=walk.visible_for(TRAIN, cell), env=env, weights=scope.render(rules.weights),
         model_dir=scope.values["save_dir"],
     )  # fmt: skip
 
 
-def _look_for_weights(walk: Walk) -> None:
-    """A weights name that cannot be a file makes PaddleSeg look for the last iteration's, from then on."""
-    name = walk.scope.values.get("train_model_name", "")
-    if walk.rules.lost_weights and (not name or name.endswith("/")):
-        walk.scope.values["train_model_name"] = walk.scope.render(walk.rules.lost_weights)
+def _look_for_weights(walk: Walk, train: ScriptCommand) -> None:
+    """PaddleSeg's script looks after a training: where its weights are not there, it takes others.
+
+    From then on, for later cells, too, which is a mistake. Whether they are there follows from the options
+    of the training.
+    """
+    scope, rules = walk.scope, walk.rules
+    if not rules.lost_weights:
+        return
+    words = train.text.split()
+    left = set()
+    for name, asked in rules.leaves:
+        if any(word.startswith(asked) for word in words):
+            left.add(scope.render(name))
+    lost = scope.render(rules.lost_weights)
+    ours = scope.given.get("train_model_name", "")
+    if ours not in left and left and "best_model" in ours:
+        ours = lost
+    told = scope.render("{+save_model}").strip() != ""  # else it trains into a folder of its own
+    if not told or walk.weights_name not in left:
+        walk.weights_name = lost
+    scope.values["train_model_name"] = scope.fixed("TF024", upstream=walk.weights_name, ours=ours)
 
 
 def _after_training(
     walk: Walk, cell: Combination, placement: Placement, env: dict[str, str], selected: Trainer
-) -> Iterator[Command | Left]:
+) -> Iterator[ScriptCommand | Left]:
     scope, rules = walk.scope, walk.rules
     values = scope.values
     weights = values["weights"]
@@ -156,14 +182,14 @@ def _after_training(
         if rules.env_at_eval and placement.visible is not None:
             walk.visible = placement.visible
         log = walk.log(rules.eval_log, "eval.log")
-        visible = walk.visible_for("eval", cell)
-        yield walk.command("eval", cell, rules.eval, log, "eval", visible=visible, env=env, weights=weights)
+        visible = walk.visible_for(EVAL, cell)
+        yield walk.command(EVAL, cell, rules.eval, log, "eval", visible=visible, env=env, weights=weights)
     else:
-        yield Left(cell, "eval", "eval", f"line {scope.lines.get('eval', 0)} names no script")
+        yield Left(cell, EVAL, because("no-script", line=scope.lines.get("eval", 0), kind=EVAL))
     export_row = selected.row.replace("_train", "_export").replace("trainer", "export")
     if not bare(values["run_export"], "!=", "null"):
         line = scope.lines.get(export_row, scope.lines.get("norm_export", 0))
-        yield Left(cell, "export", "export and inference", f"line {line} names no export script")
+        yield Left(cell, EXPORT, because("no-script", line=line, kind=EXPORT))
         return
     values["infer_dir"] = values["save_dir"]
     scope.choose([choice for choice in rules.choices if choice.name == "infer_dir"])
@@ -171,8 +197,8 @@ def _after_training(
         if scope.holds(export.when):
             log = walk.log(export.log or rules.export_log, "export.log")
             yield walk.command(
-                "export", cell, export.command, log, export_row,
-                visible=walk.visible_for("export", cell), env=env, weights=weights,
+                EXPORT, cell, export.command, log, export_row,
+                visible=walk.visible_for(EXPORT, cell), env=env, weights=weights,
                 model_dir=values["infer_dir"], static=export.static,
             )  # fmt: skip
     if placement.visible is not None:

@@ -2,104 +2,247 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tipc import __version__
-from tipc.certify.store import plain
-from tipc.certify.verdict import STATUSES, Finding
+from tipc.certify.verdict import Finding
+from tipc.certify.verdict_store import plain
+from tipc.kinds import STATUSES
+from tipc.language import sentence
+from tipc.plan.model import AppliedFix, Skip
+from tipc.reasons import Reason
+from tipc.report.figures import Benchmark, Metric
 from tipc.report.headline import headline
-from tipc.report.machine import fingerprint, machine_name
-from tipc.report.text import command
+from tipc.report.machine_facts import fingerprint, machine_name
+from tipc.report.plain_text import command
 from tipc.report.view import CellView, PlanView, RunView, StepView
 
 SCHEMA = "tipc.report/1"
 
 
+@dataclass(frozen=True)
+class StepDocument:
+    """A step and how it ended."""
+
+    id: str
+    kind: str
+    label: str
+    state: str  # with the checks
+    result: str  # without
+    reason: Reason | None
+    exit_code: int | None
+    signal: int | None
+    attempts: int
+    started: float
+    wall: float
+    cpu: float
+    peak_rss: int
+    peak_gpu: int
+    device: str
+    settings: Mapping[str, str]
+    command: str
+    log: str
+    metrics: tuple[Metric, ...]
+    benchmarks: tuple[Benchmark, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class SkipDocument:
+    """What the plan left out."""
+
+    kind: str
+    device: str
+    settings: Mapping[str, str]
+    what: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CellDocument:
+    """A combination with its steps."""
+
+    id: str
+    trainer: str
+    asked: str
+    runs_on: str
+    autocast: str
+    precision: str
+    amp_level: str
+    state: str
+    not_certified: tuple[str, ...]
+    skipped: tuple[SkipDocument, ...]
+    findings: tuple[Finding, ...]
+    steps: tuple[StepDocument, ...]
+
+
+@dataclass(frozen=True)
+class PlanDocument:
+    """A config in a mode."""
+
+    config: str
+    mode: str
+    model: str
+    dialect: str
+    repo: str
+    state: str
+    notes: tuple[str, ...]
+    fixes: tuple[AppliedFix, ...]
+    findings: tuple[Finding, ...]
+    cells: tuple[CellDocument, ...]
+
+
+@dataclass(frozen=True)
+class HeadlineDocument:
+    """How the run went, in a line."""
+
+    word: str
+    where: str
+    why: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MachineDocument:
+    """Where it ran."""
+
+    fingerprint: str
+    name: str
+
+
+@dataclass(frozen=True)
+class RunDocument:
+    """A run; ``passed`` is null where nothing was checked, ``ended`` where it was broken off."""
+
+    id: str
+    directory: str
+    argv: tuple[str, ...]
+    started: float
+    ended: float | None
+    seconds: float
+    state: str
+    headline: HeadlineDocument
+    checked: bool
+    passed: bool | None
+    machine: MachineDocument
+    environment: Mapping[str, Any]
+    counts: Mapping[str, int]  # state → steps
+    checks: Mapping[str, int]  # status → findings
+    findings: tuple[Finding, ...]
+    plans: tuple[PlanDocument, ...]
+
+
+@dataclass(frozen=True)
+class ReportDocument:
+    """Some runs."""
+
+    tipc: str  # the version that wrote it
+    runs: tuple[RunDocument, ...]
+
+
 def as_json(views: Sequence[RunView]) -> dict[str, Any]:
     """The document; docs/reports.md says what its fields mean. NaN and infinity are null."""
-    document: dict[str, Any] = plain(
-        {"schema": SCHEMA, "tipc": __version__, "runs": [_run(view) for view in views]}
+    document = ReportDocument(__version__, tuple(_run(view) for view in views))
+    return {"schema": SCHEMA, **plain(document)}
+
+
+def _run(view: RunView) -> RunDocument:
+    run, line, verdict = view.run, headline(view), view.verdict
+    passed = None
+    checks = {}
+    if verdict is not None:
+        passed = verdict.passed and run.ok
+        checks = {status: verdict.count(status) for status in STATUSES}
+    return RunDocument(
+        id=run.id,
+        directory=str(run.directory),
+        argv=tuple(run.argv),
+        started=run.started,
+        ended=run.ended,
+        seconds=view.elapsed,
+        state=view.state,
+        headline=HeadlineDocument(line.word, line.where, line.why, line.details),
+        checked=verdict is not None,
+        passed=passed,
+        machine=MachineDocument(fingerprint(run.environment), machine_name(run.environment)),
+        environment=run.environment,
+        counts=dict(view.counts),
+        checks=checks,
+        findings=tuple(view.findings),
+        plans=tuple(_plan(plan) for plan in view.plans),
     )
-    return document
 
 
-def _run(view: RunView) -> dict[str, Any]:
-    run, line = view.run, headline(view)
-    return {
-        "id": run.id,
-        "directory": str(run.directory),
-        "argv": run.argv,
-        "started": run.started,
-        "ended": run.ended,
-        "seconds": view.elapsed,
-        "state": view.state,
-        "headline": {"word": line.word, "where": line.where, "why": line.why, "details": line.details},
-        "checked": view.verdict is not None,
-        "passed": view.verdict.passed and run.ok if view.verdict else None,
-        "machine": {"fingerprint": fingerprint(run.environment), "name": machine_name(run.environment)},
-        "environment": run.environment,
-        "counts": dict(view.counts),
-        "checks": {status: view.verdict.count(status) for status in STATUSES} if view.verdict else {},
-        "findings": _findings(view.findings),
-        "plans": [_plan(plan) for plan in view.plans],
-    }
-
-
-def _plan(view: PlanView) -> dict[str, Any]:
+def _plan(view: PlanView) -> PlanDocument:
     plan = view.plan
-    return {
-        "config": plan.config,
-        "mode": plan.mode,
-        "model": plan.model,
-        "dialect": plan.dialect,
-        "repo": plan.repo,
-        "state": view.state,
-        "notes": plan.notes,
-        "fixes": [asdict(fix) for fix in plan.fixes],
-        "findings": _findings(view.findings),
-        "cells": [_cell(cell) for cell in view.cells],
-    }
+    return PlanDocument(
+        config=plan.config,
+        mode=plan.mode,
+        model=plan.model,
+        dialect=plan.dialect,
+        repo=plan.repo,
+        state=view.state,
+        notes=plan.notes,
+        fixes=plan.fixes,
+        findings=tuple(view.findings),
+        cells=tuple(_cell(cell) for cell in view.cells),
+    )
 
 
-def _cell(view: CellView) -> dict[str, Any]:
-    return {
-        **asdict(view.cell),
-        "state": view.state,
-        "not_certified": view.not_certified,
-        "skipped": [{"kind": skip.kind, "what": skip.what, "reason": skip.reason} for skip in view.skips],
-        "findings": _findings(view.findings),
-        "steps": [_step(step) for step in view.steps],
-    }
+def _cell(view: CellView) -> CellDocument:
+    cell = view.cell
+    return CellDocument(
+        id=cell.id,
+        trainer=cell.trainer,
+        asked=cell.asked,
+        runs_on=cell.runs_on,
+        autocast=cell.autocast,
+        precision=cell.precision,
+        amp_level=cell.amp_level,
+        state=view.state,
+        not_certified=view.not_certified,
+        skipped=tuple(_skip(skip) for skip in view.skips),
+        findings=tuple(view.findings),
+        steps=tuple(_step(step) for step in view.steps),
+    )
 
 
-def _step(view: StepView) -> dict[str, Any]:
+def _skip(skip: Skip) -> SkipDocument:
+    return SkipDocument(
+        kind=skip.kind,
+        device=skip.device,
+        settings=skip.settings,
+        what=skip.label,
+        code=skip.reason.code,
+        reason=sentence(skip.reason),
+    )
+
+
+def _step(view: StepView) -> StepDocument:
     step, result = view.step, view.result
-    return {
-        "id": step.id,
-        "kind": step.kind,
-        "label": view.label,
-        "state": view.state,
-        "result": result.state,
-        "reason": result.reason,
-        "exit_code": result.exit_code,
-        "signal": result.signal,
-        "attempts": result.attempts,
-        "started": result.started,
-        "wall": result.wall,
-        "cpu": result.cpu,
-        "peak_rss": result.peak_rss,
-        "peak_gpu": result.peak_gpu,
-        "device": step.device,
-        "settings": step.settings,
-        "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
-        "log": result.log,
-        "metrics": [asdict(metric) for metric in view.figures.metrics],
-        "benchmarks": [asdict(benchmark) for benchmark in view.figures.benchmarks],
-        "findings": _findings(view.findings),
-    }
-
-
-def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [asdict(finding) for finding in findings]
+    return StepDocument(
+        id=step.id,
+        kind=step.kind,
+        label=view.label,
+        state=view.state,
+        result=result.state,
+        reason=result.reason,
+        exit_code=result.exit_code,
+        signal=result.signal,
+        attempts=result.attempts,
+        started=result.started,
+        wall=result.wall,
+        cpu=result.cpu,
+        peak_rss=result.peak_rss,
+        peak_gpu=result.peak_gpu,
+        device=step.device,
+        settings=step.settings,
+        command=command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
+        log=result.log,
+        metrics=tuple(view.figures.metrics),
+        benchmarks=tuple(view.figures.benchmarks),
+        findings=tuple(view.findings),
+    )

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.config.model_names import read_model_names
 from tipc.errors import UsageError
-from tipc.report.machine import versions
+from tipc.report.machine_facts import versions
 from tipc.report.markdown import infer_table, train_table
 from tipc.report.matrix import Matrix, matrix_of
 from tipc.report.view import RunView
-from tipc.report.words import Words
+from tipc.report.wording import Words
 
 # The documents that the spec asks for, and whose training each of them is about ("": everybody's).
 DOCUMENTS = {
@@ -20,6 +21,10 @@ DOCUMENTS = {
     "test_tipc/docs/test_train_inference_python.md": "fp32",
     "test_tipc/docs/test_train_amp_inference_python.md": "amp",
     "test_tipc/docs/test_train_pact_inference_python.md": "pact",
+}
+# The specification has two names for this one.
+OTHER_NAMES = {
+    "test_tipc/docs/test_train_pact_inference_python.md": "test_tipc/docs/test_pact_train_infer_python.md"
 }
 BLOCKS = ("train", "infer")
 
@@ -43,27 +48,34 @@ def documents(repo: Path, views: Sequence[RunView], words: Words) -> list[Docume
     for name, precision in DOCUMENTS.items():
         matrix = matrix_of(views, precision)
         path = repo / name
+        other = repo / OTHER_NAMES.get(name, name)
+        if not path.is_file() and other.is_file():
+            path = other
         old = path.read_text(encoding="utf-8") if path.is_file() else None
         has_table = old is not None and begin("train") in old
         if matrix.rows or has_table:
             text = old if old is not None else words.documents[precision] + "\n"
-            found.append(Document(path, old, refreshed(text, path, matrix, words, views)))
+            found.append(Document(path, old, refreshed(text, repo, path, matrix, words, views)))
     return found
 
 
-def refreshed(text: str, path: Path, matrix: Matrix, words: Words, views: Sequence[RunView]) -> str:
+def refreshed(
+    text: str, repo: Path, path: Path, matrix: Matrix, words: Words, views: Sequence[RunView]
+) -> str:
     """The text with new tables between its markers; a text without markers gets them at its end."""
     if not any(begin(name) in text for name in BLOCKS):
         titles = {"train": words.train_title, "infer": words.infer_title}
         blocks = "\n\n".join(f"{titles[name]}\n\n{begin(name)}\n{end(name)}" for name in BLOCKS)
         text = f"{text.rstrip()}\n\n{words.heading}\n\n{blocks}\n"
-    known = algorithms(text)
+    names = read_model_names(repo)
+    known = algorithms(text) | {model: name.algorithm for model, name in names.items() if name.algorithm}
+    aliases = {model: name.aliases for model, name in names.items()}
     # Not the ids of the runs: a document that says the same as before must stay the same.
     told = dict.fromkeys(versions(view.run.environment) for view in views)
     source = words.source.format(versions="; ".join(told))
     tables = {
-        "train": train_table(matrix, words, known),
-        "infer": infer_table(matrix, words, known),
+        "train": train_table(matrix, words, known, aliases),
+        "infer": infer_table(matrix, words, known, aliases),
     }
     for name in BLOCKS:
         text = _replaced(text, path, name, f"\n{tables[name]}\n{source}\n")
@@ -81,14 +93,15 @@ def end(name: str) -> str:
 
 
 def algorithms(text: str) -> dict[str, str]:
-    """The algorithm of each model, from the tables that are there: it is a name, and no run knows it."""
+    """The algorithm of each model, from the tables that are there, where ``models.json`` does not name it."""
     found: dict[str, str] = {}
     for name in BLOCKS:
         body = text.partition(begin(name))[2].partition(end(name))[0]
         rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.splitlines()]
         rows = [cells for cells in rows if len(cells) > 2]
         for cells in rows[2:]:  # below the names of the columns and the line under them
-            found.setdefault(_unescaped(cells[1]), _unescaped(cells[0]))
+            model = _unescaped(cells[1]).partition(" (")[0]  # its other names follow
+            found.setdefault(model, _unescaped(cells[0]))
     return found
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tipc.certify.logs import autolog_blocks, evaluation_series, latency_stages, training_series
+from tipc.certify.evidence.benchmark_block import autolog_blocks, latency_stages
+from tipc.certify.evidence.logs import chart_rows, read_log
 from tipc.certify.verdict import Finding
 from tipc.plan.model import Step
-from tipc.run.record import StepResult
+from tipc.run.record.results import StepResult
 
 HIGHER, LOWER = "higher", "lower"
 SPEED, LATENCY, MEMORY, LOSS, ACCURACY, TIME = "speed", "latency", "memory", "loss", "accuracy", "time"
@@ -58,7 +59,7 @@ class Benchmark:
 class Figures:
     """All that is known about a step in numbers."""
 
-    training: Sequence[Mapping[str, Any]] = ()  # see ``certify.logs.training_series``
+    training: Sequence[Mapping[str, Any]] = ()  # see ``certify.evidence.logs.chart_rows``
     evaluation: Mapping[str, float] = field(default_factory=dict)
     benchmarks: tuple[Benchmark, ...] = ()
     metrics: tuple[Metric, ...] = ()
@@ -74,11 +75,11 @@ def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> F
     path = Path(result.log)
     if step.kind == "train":
         told = next((one.evidence["series"] for one in findings if "series" in one.evidence), None)
-        series = tuple(told if isinstance(told, (list, tuple)) else training_series(path))
+        series = tuple(told if isinstance(told, (list, tuple)) else chart_rows(read_log(path).training))
         return Figures(training=series, metrics=(*_training(series), *_used(result)))
     if step.kind == "eval":
-        rows = evaluation_series(path)
-        last = {name: float(value) for row in rows for name, value in row["metrics"].items()}
+        rows = read_log(path).evaluations
+        last = {name: value for row in rows for name, value in row.metrics.items()}
         return Figures(evaluation=last, metrics=(*_accuracy(last), *_used(result)))
     if step.kind == "infer":
         benchmarks = tuple(_benchmarks(autolog_blocks(path)))
@@ -89,8 +90,17 @@ def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> F
 
 def curve(series: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
     """One field of a training log over its lines; lines without it, and NaN or infinity, are left out."""
-    values = (row.get(name) for row in series)
-    return tuple(float(value) for value in values if isinstance(value, (int, float)) and math.isfinite(value))
+    return tuple(value for value, _row in curve_rows(series, name))
+
+
+def curve_rows(series: Iterable[Mapping[str, Any]], name: str) -> list[tuple[float, Mapping[str, Any]]]:
+    """As ``curve``, each value with the line that it is of."""
+    found = []
+    for row in series:
+        value = row.get(name)
+        if isinstance(value, (int, float)) and math.isfinite(value):
+            found.append((float(value), row))
+    return found
 
 
 def _training(series: Sequence[Mapping[str, Any]]) -> Iterable[Metric]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 
 from tipc.report.figures import LATENCY, LOWER
-from tipc.report.history import Entry, Figure
-from tipc.report.spread import RUNS, TWINS, Key, Spread, by_build, on_scale
+from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.spread import RUNS, TWINS, Key, Spread, by_build, on_scale
 
 ALL_STEPS, ALL_CONFIGS = "all steps", "all configs"
 NAMES = {"peak_ips": "all trainings", "inference_ms": "all inferences"}
@@ -41,22 +41,35 @@ class Group:
 
 def groups_of(figures: Mapping[Key, Figure]) -> list[Group]:
     """Of each config all training speeds and inference times, and either alone; of several configs all."""
-    timed = [key for key in figures if key[2].split()[0] in NAMES]
+    timed = [key for key in figures if _metric(key) in NAMES]
     plans = list(dict.fromkeys(key[0] for key in timed))
-    found = [Group(ALL_CONFIGS, "", tuple(timed))] if len(plans) > 1 else []
+    found = []
+    if len(plans) > 1:
+        found.append(Group(ALL_CONFIGS, "", tuple(timed)))
     for plan in plans:
-        mine = tuple(key for key in timed if key[0] == plan)
-        found.append(Group(ALL_STEPS, plan, mine))
-        for metric, name in NAMES.items():
-            part = tuple(key for key in mine if key[2].split()[0] == metric)
-            if part != mine:
-                found.append(Group(name, plan, part))
-    found = [one for one in found if len(one.keys) >= LEAST]
-    rest = (1 - MOST) / max(len(found) - 1, 1)
-    return [
-        Group(one.name, one.plan, one.keys, (MOST if len(found) > 1 else 1.0) if place == 0 else rest)
-        for place, one in enumerate(found)
-    ]
+        found += _groups_of_plan(plan, [key for key in timed if key[0] == plan])
+    return _with_shares([group for group in found if len(group.keys) >= LEAST])
+
+
+def _groups_of_plan(plan: str, keys: Sequence[Key]) -> list[Group]:
+    found = [Group(ALL_STEPS, plan, tuple(keys))]
+    for metric, name in NAMES.items():
+        part = tuple(key for key in keys if _metric(key) == metric)
+        if len(part) < len(keys):
+            found.append(Group(name, plan, part))
+    return found
+
+
+def _metric(key: Key) -> str:
+    return key[2].split()[0]
+
+
+def _with_shares(groups: Sequence[Group]) -> list[Group]:
+    """The groups with their shares of the chance of a false alarm: most of it for the first, the widest."""
+    if len(groups) == 1:
+        return [replace(groups[0], share=1.0)]
+    rest = (1 - MOST) / max(len(groups) - 1, 1)
+    return [replace(group, share=rest if place else MOST) for place, group in enumerate(groups)]
 
 
 def judged(
@@ -66,30 +79,40 @@ def judged(
 
     ``olds`` and ``news`` are the repeats of either side, ``known`` earlier runs on the machine, oldest first.
     """
-    points = {one.id: _points(group, one) for one in (*olds, *news, *known)}
-    told = [one for one in known if points[one.id]]
-    earlier = len({one.id for one in told} - {one.id for one in news})
-    before = [points[one.id] for one in olds if points[one.id]]
-    after = [points[one.id] for one in news if points[one.id]]
-    if not before or not after or earlier < RUNS:
+    told = [entry for entry in known if _points(group, entry)]
+    ours = {entry.id for entry in news}
+    before, after = _rows(group, olds), _rows(group, news)
+    earlier = [entry for entry in told if entry.id not in ours]
+    if not before or not after or len({entry.id for entry in earlier}) < RUNS:
         return 0.0, None
-    repeats = [[points[one.id] for one in runs] for runs in by_build(told)]
-    freedom = sum(len(runs) - 1 for runs in repeats)
     source = f"{len(told)} runs"
+    repeats = [_rows(group, runs) for runs in by_build(told)]
+    freedom = sum(len(runs) - 1 for runs in repeats)
     if len(before) < TWINS or freedom < RUNS - 1:
-        ours = {one.id for one in news}
-        level = [points[one.id] for one in told if one.id not in ours]
+        level = _rows(group, earlier)
         if not _level(before[-1], level):
-            return _against_one(before[-1], after, [points[one.id] for one in told], source)
+            return _against_one(before[-1], after, _rows(group, told), source)
         # Many versions that were run once each, and nothing changed between them: repeats as well.
         before, repeats, freedom = level, [level], len(level) - 1
     change = fmean(_slowness(after, before)) - fmean(_slowness(before, before))
-    squares = 0.0
+    variance = _squares(repeats) / freedom
+    sigma = math.sqrt(variance * (1 / len(before) + 1 / len(after)))
+    return change, Spread(sigma, freedom, source)
+
+
+def _rows(group: Group, entries: Iterable[Entry]) -> list[list[float]]:
+    """The slowness of every step of the group, run by run; runs that lack one are left out."""
+    return [points for points in (_points(group, entry) for entry in entries) if points]
+
+
+def _squares(repeats: Iterable[Sequence[Sequence[float]]]) -> float:
+    """The squared distances of runs from the mean of their repeats, added up."""
+    total = 0.0
     for runs in repeats:
         own = _slowness(runs, runs)
-        squares += sum((value - fmean(own)) ** 2 for value in own)
-    sigma = math.sqrt(squares / freedom * (1 / len(before) + 1 / len(after)))
-    return change, Spread(sigma, freedom, source)
+        mean = fmean(own)
+        total += sum((value - mean) ** 2 for value in own)
+    return total
 
 
 def _level(run: Sequence[float], others: Sequence[Sequence[float]]) -> bool:

@@ -6,20 +6,26 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tipc.certify.verdict import FAIL, UNCHECKED
-from tipc.report.text import duration, plural
-from tipc.report.view import SKIPPED, RunView, StepView
-from tipc.run.record import (
+from tipc.certify.verdict import CONCLUDED_FAILED
+from tipc.certify.words import why_open
+from tipc.kinds import (
     BLOCKED,
+    FAIL,
     FAILED,
     FLAKY,
     GOOD,
     INTERRUPTED,
     NOT_SELECTED,
+    OUTDATED,
     PENDING,
+    SKIPPED,
     STATES,
     TIMEOUT,
+    UNCHECKED,
 )
+from tipc.language import plural, say, sentence
+from tipc.report.plain_text import duration
+from tipc.report.view import RunView, StepView
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,10 @@ class Headline:
     @property
     def claim(self) -> str:
         """``PASSED on cpu``, ``NOT CERTIFIED: 5 of 12 steps were not selected``."""
-        return " ".join(filter(None, (f"{self.word}:" if self.why else self.word, self.where, self.why)))
+        word = say(self.word)
+        if self.why:
+            word = say("{word}:", word=word)
+        return " ".join(filter(None, (word, self.where, self.why)))
 
     def __str__(self) -> str:
         return " · ".join((self.claim, *self.details))
@@ -43,16 +52,25 @@ class Headline:
 
 def headline(view: RunView) -> Headline:
     """What the run as a whole has shown."""
-    states = Counter(_state(one) for one in view.steps)
+    states = Counter(shown_state(one) for one in view.steps)
     word, tone = _word(view, states)
     devices = sorted({one.step.device for one in view.steps if one.result.state in GOOD})
-    where = f"on {', '.join(devices)}" if devices and word == "PASSED" else ""
-    why = view.run.left_out if word == "NOT CERTIFIED" else ""
+    where = ""
+    if devices and word == "PASSED":
+        where = say("on {devices}", devices=", ".join(devices))
+    why = ""
+    if word == "NOT CERTIFIED":
+        why = sentence(view.run.left_out)
+        if not why and view.verdict is not None:
+            why = why_open(view.verdict)
     return Headline(word, where, tuple(_details(view, states)), tone, why)
 
 
-def _state(view: StepView) -> str:
-    return NOT_SELECTED if view.result.left_out else view.result.state
+def shown_state(view: StepView) -> str:
+    """How a step is shown: of one that is pending, why."""
+    if view.result.left_out:
+        return NOT_SELECTED
+    return OUTDATED if view.result.outdated else view.result.state
 
 
 def _word(view: RunView, states: Counter[str]) -> tuple[str, str]:
@@ -64,34 +82,36 @@ def _word(view: RunView, states: Counter[str]) -> tuple[str, str]:
     if states[INTERRUPTED]:
         return "INTERRUPTED", "bad"
     # What was left out keeps a verdict from passing, and is no failure by itself.
-    left_out = states[NOT_SELECTED] > 0
+    left_out = states[NOT_SELECTED] + states[OUTDATED] > 0
     alone = left_out and verdict is not None and not any(map(verdict.forbids, view.telling))
-    if verdict is not None and not verdict.passed and not alone:
+    if verdict is not None and verdict.conclusion == CONCLUDED_FAILED and not alone:
         return "FAILED", "bad"
     if states[PENDING]:
         return "INCOMPLETE", "open"
-    if left_out:
+    if left_out or (verdict is not None and not verdict.passed):
         return "NOT CERTIFIED", "open"
     return ("NOT CHECKED", "open") if verdict is None else ("PASSED", "good")
 
 
 def _details(view: RunView, states: Counter[str]) -> Iterator[str]:
-    words = {TIMEOUT: "timed out", PENDING: "not run"}
-    shown = (FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING, NOT_SELECTED, FLAKY)
-    steps = [f"{states[state]:,} {words.get(state, state)}" for state in shown if states[state]]
+    words = {TIMEOUT: say("timed out"), PENDING: say("not run")}
+    shown = (FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING, NOT_SELECTED, OUTDATED, FLAKY)
+    steps = [f"{states[state]:,} {words.get(state, say(state))}" for state in shown if states[state]]
     skipped = view.counts[SKIPPED]
-    steps += [f"{skipped:,} skipped"] if skipped else []
+    steps += [f"{skipped:,} {say(SKIPPED)}"] if skipped else []
     yield ", ".join([plural(len(view.steps), "step"), *steps])
     refuted = sum(finding.status == FAIL for finding in view.telling)
     if refuted:
-        yield f"{plural(refuted, 'check')} failed"
+        yield say("{checks} failed", checks=plural(refuted, "check"))
     unproven = sum(finding.status == UNCHECKED and finding.required for finding in view.telling)
     if unproven:
-        yield f"{plural(unproven, 'check')} could not be made"
+        yield say("{checks} could not be made", checks=plural(unproven, "check"))
     uncertified = sum(bool(cell.not_certified) for plan in view.plans for cell in plan.cells)
     if uncertified:
-        strict = " (strict)" if view.verdict is not None and view.verdict.strict else ""
-        yield f"{plural(uncertified, 'cell')} not certified{strict}"
+        strict = say(" (strict)") if view.verdict is not None and view.verdict.strict else ""
+        yield say("{cells} not certified", cells=plural(uncertified, "cell")) + strict
     together = sum(one.result.wall for one in view.steps)
-    spared = f" (steps one by one: {duration(together)})" if together > 1.2 * view.elapsed else ""
+    spared = ""
+    if together > 1.2 * view.elapsed:
+        spared = say(" (steps one by one: {time})", time=duration(together))
     yield duration(view.elapsed) + spared

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from time import gmtime, strftime
 
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, UNCHECKED, Finding
-from tipc.report.text import clean, log_end, one_line
+from tipc.certify.verdict import Finding
+from tipc.kinds import BLOCKED, FAIL, FAILED, INTERRUPTED, NOT_CERTIFIED, PENDING, TIMEOUT, UNCHECKED
+from tipc.language import sentence, sentences
+from tipc.plan.model import Plan
+from tipc.report.plain_text import clean, log_end, one_line
 from tipc.report.view import PlanView, RunView, StepView
-from tipc.run.record import BLOCKED, FAILED, INTERRUPTED, PENDING, TIMEOUT
 
 LOG_LINES = 60
 
@@ -17,24 +20,43 @@ LOG_LINES = 60
 def junit(views: Sequence[RunView]) -> bytes:
     """The whole file. Steps that were left out and what could not be certified are skipped cases."""
     root = ET.Element("testsuites", name="tipc")
-    for view in views:
-        for plan in view.plans:
-            _suite(root, view, plan)
-        if view.findings:
-            suite = _open(root, view, f"{view.run.id}: repository")
-            for finding in view.findings:
-                _finding(suite, "repository", finding, view)
-            _close(suite, 0.0)
-    for name in ("tests", "failures", "errors"):
-        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
+    totals = dict.fromkeys(("tests", "failures", "errors"), 0)
+    parts = []  # each suite as text: the elements of all of them would take ten times as much memory
+    for suite in _suites(views):
+        for name in totals:
+            totals[name] += int(suite.get(name, "0"))
+        ET.indent(suite, level=1)
+        parts.append(b"  " + ET.tostring(suite, encoding="utf-8") + b"\n")
+    for name, total in totals.items():
+        root.set(name, str(total))
     root.set("time", f"{sum(view.elapsed for view in views):.3f}")
-    ET.indent(root)
-    text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return text + b"\n"
+    root.text = "\n"
+    begin, _, end = ET.tostring(root, encoding="utf-8", xml_declaration=True).partition(b"\n</")
+    return b"".join([begin, b"\n", *parts, b"</", end, b"\n"])
 
 
-def _suite(root: ET.Element, view: RunView, plan: PlanView) -> None:
-    suite = _open(root, view, plan.plan.key)
+def _suites(views: Sequence[RunView]) -> Iterator[ET.Element]:
+    for view in views:
+        within = f"{view.run.id}." if len(views) > 1 else ""  # the same steps in several runs
+        for plan in view.plans:
+            yield _suite(view, plan, within)
+        if view.findings:
+            suite = _open(view, f"{view.run.id}: repository")
+            for finding in view.findings:
+                _finding(suite, f"{within}repository", finding, view)
+            _close(suite, 0.0)
+            yield suite
+
+
+def _class_name(plan: Plan, within: str) -> str:
+    """Tells a case from those of every other suite: servers put the cases of all suites together by it."""
+    config = plan.config.removesuffix(".txt").replace(".", "_").replace("/", ".")
+    return f"{within}{config.strip('.')}.{plan.mode}"
+
+
+def _suite(view: RunView, plan: PlanView, within: str) -> ET.Element:
+    suite = _open(view, f"{within}{plan.plan.key}")
+    prefix = _class_name(plan.plan, within)
     properties = ET.SubElement(suite, "properties")
     told = {
         "run": view.run.id,
@@ -45,7 +67,7 @@ def _suite(root: ET.Element, view: RunView, plan: PlanView) -> None:
     for name, value in told.items():
         ET.SubElement(properties, "property", name=name, value=one_line(value))
     for cell in plan.cells:
-        group = f"{plan.plan.model}.{cell.cell.id}"
+        group = f"{prefix}.{cell.cell.id}"
         for one in cell.steps:
             _step(suite, group, one, view)
             # Of other steps they only repeat that it did not pass.
@@ -54,16 +76,19 @@ def _suite(root: ET.Element, view: RunView, plan: PlanView) -> None:
         for finding in cell.findings:
             _finding(suite, f"{group}.checks", finding, view)
         for skip in cell.skips:
-            _skipped(_case(suite, group, skip.what, 0.0), skip.reason)
+            _skipped(_case(suite, group, skip.label, 0.0), sentence(skip.reason))
         if cell.cell.not_certified:
-            _skipped(_case(suite, group, f"certified on {cell.cell.asked}", 0.0), cell.cell.not_certified)
+            case = _case(suite, group, f"certified on {cell.cell.asked}", 0.0)
+            _skipped(case, sentences(cell.cell.not_certified))
     for finding in plan.findings:
-        _finding(suite, f"{plan.plan.model}.checks", finding, view)
+        _finding(suite, f"{prefix}.checks", finding, view)
     _close(suite, sum(one.result.wall for one in plan.steps))
+    return suite
 
 
 def _step(suite: ET.Element, group: str, one: StepView, view: RunView) -> None:
     result = one.result
+    why = sentence(result.reason)
     case = _case(
         suite,
         group,
@@ -74,13 +99,13 @@ def _step(suite: ET.Element, group: str, one: StepView, view: RunView) -> None:
     # The earlier attempts of a step that was tried again; the schema wants them after the failure.
     again = ["flakyFailure" if result.ok else "rerunFailure"] * (result.attempts - 1)
     if result.state in (FAILED, TIMEOUT):
-        _problem(case, "failure", result.state, result.reason, end)
+        _problem(case, "failure", result.state, why, end)
     elif result.state == INTERRUPTED or (result.state == PENDING and view.run.ended is None):
-        _problem(case, "error", result.state, result.reason or "it did not run: the run was broken off", end)
+        _problem(case, "error", result.state, why or "it did not run: the run was broken off", end)
     elif result.state == BLOCKED and not view.broken:
-        _problem(case, "failure", result.state, result.reason, "")
+        _problem(case, "failure", result.state, why, "")
     elif result.state in (BLOCKED, PENDING):
-        _skipped(case, f"{result.state}: {result.reason}" if result.reason else "not run")
+        _skipped(case, f"{result.state}: {why}" if why else "not run")
     for name in again:
         _problem(case, name, "attempt", "an attempt failed; it was tried again", "")
     if end:
@@ -99,9 +124,8 @@ def _finding(suite: ET.Element, group: str, finding: Finding, view: RunView) -> 
         _skipped(case, f"{finding.status.replace('_', ' ')}: {finding.message}")
 
 
-def _open(root: ET.Element, view: RunView, name: str) -> ET.Element:
-    return ET.SubElement(
-        root,
+def _open(view: RunView, name: str) -> ET.Element:
+    return ET.Element(
         "testsuite",
         name=one_line(name),
         timestamp=strftime("%Y-%m-%dT%H:%M:%S", gmtime(view.run.started)),
@@ -111,6 +135,12 @@ def _open(root: ET.Element, view: RunView, name: str) -> ET.Element:
 
 def _close(suite: ET.Element, seconds: float) -> None:
     cases = suite.findall("testcase")
+    seen: Counter[tuple[str, str]] = Counter()
+    for case in cases:
+        key = (case.get("classname", ""), case.get("name", ""))
+        seen[key] += 1
+        if seen[key] > 1:  # a check that found several things in one place
+            case.set("name", f"{key[1]} #{seen[key]}")
     suite.set("tests", str(len(cases)))
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(sum(case.find(tag) is not None for case in cases)))

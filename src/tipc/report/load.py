@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tipc.certify.store import load_verdict
-from tipc.errors import UsageError
-from tipc.report.history import NAME, Entry, History, entry_of
+from tipc.certify.verdict_store import load_verdict
+from tipc.errors import TipcError, UsageError
+from tipc.kinds import INTERRUPTED, PENDING
+from tipc.report.history.history_store import NAME, Entry, History, entry_of
+from tipc.report.history.past import Past, past_of
 from tipc.report.view import RunView, view_of
-from tipc.run.store import home, load_run, runs
+from tipc.run.record.results import Run
+from tipc.run.record.run_store import home, load_run, runs
 
 LOOK_BACK = 200
 
@@ -25,6 +28,18 @@ def load_views(refs: Sequence[str]) -> list[RunView]:
     return [view_of(run, load_verdict(run)) for run in sorted(found.values(), key=lambda run: run.started)]
 
 
+def past_for(views: Sequence[RunView]) -> Past | None:
+    """What the history knows beside a run; None for several, and where it knows nothing."""
+    if len(views) != 1 or not (home() / NAME).is_file():
+        return None
+    try:
+        with History(home()) as history:
+            entry = history.find(views[0].run.id)
+            return past_of(history, entry) if entry else None
+    except TipcError:
+        return None  # a report is made without it
+
+
 def remember(views: Sequence[RunView]) -> None:
     """Bring what the history says about these runs up to date: they may have been certified again since."""
     if not (home() / NAME).is_file():
@@ -35,22 +50,42 @@ def remember(views: Sequence[RunView]) -> None:
                 history.add(view)
 
 
-def views_of_repository(repo: Path, refs: Sequence[str]) -> list[RunView]:
-    """What was run in a repository: the given runs, or the newest of each config."""
+def views_of_repository(repo: Path, refs: Sequence[str], *, finished: bool = False) -> list[RunView]:
+    """What was run in a repository: the given runs, or the newest of each config.
+
+    With ``finished`` only runs that went to their end: half a run would say of the rest that it was not run.
+    """
     if refs:
         views = [of_repository(view, repo) for view in load_views(refs)]
+        for view in views:
+            if finished and not is_finished(view.run):
+                raise UsageError(
+                    f"the run {view.run.id} is not finished", remedy="tipc run --resume " + view.run.id
+                )
     else:
         views, covered = [], set[str]()
         for directory in reversed(runs()[-LOOK_BACK:]):
-            run = load_run(directory)
+            try:
+                run = load_run(directory)
+            except TipcError:
+                continue  # of another tipc, damaged, or broken off before its plan was written
+            if finished and not is_finished(run):
+                continue
             keys = {plan.key for plan in run.plans if same(plan.repo, repo)}
             if keys - covered:
                 covered |= keys
                 views.append(of_repository(view_of(run, load_verdict(run)), repo))
     views = [view for view in views if view.plans]
     if not views:
-        raise UsageError(f"there is no run of a config in {repo}", remedy="tipc run CONFIG [MODE]")
+        what = "finished run" if finished else "run"
+        raise UsageError(f"there is no {what} of a config in {repo}", remedy="tipc run CONFIG [MODE]")
     return sorted(views, key=lambda view: view.run.started)
+
+
+def is_finished(run: Run) -> bool:
+    """It went to its end: nothing was interrupted, left out or is still to run."""
+    states = {result.state for result in run.results.values()}
+    return run.ended is not None and not states & {PENDING, INTERRUPTED}
 
 
 def of_repository(view: RunView, repo: Path) -> RunView:

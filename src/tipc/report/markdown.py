@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, UNCHECKED
+from tipc.kinds import (
+    BAD,
+    FAIL,
+    FAILED,
+    FLAKY,
+    NOT_CERTIFIED,
+    PASSED,
+    SIGNS,
+    STATE_OF_STATUS,
+    UNCERTIFIED,
+    UNCHECKED,
+)
+from tipc.language import language, say
+from tipc.report.failures import FailureGroup, failure_groups
 from tipc.report.headline import headline
-from tipc.report.marks import FINDING_STATES, MARKS
 from tipc.report.matrix import MULTI, SINGLE, Entry, Matrix, Row, matrix_of
-from tipc.report.text import one_line
-from tipc.report.view import BAD, UNCERTIFIED, RunView
-from tipc.report.words import EN, Words
-from tipc.run.record import FLAKY, PASSED
+from tipc.report.plain_text import cut, one_line
+from tipc.report.view import RunView
+from tipc.report.wording import LANGUAGES, Words
 
+CAUSES, STEPS, FINDINGS = 20, 6, 40  # rows of the job summary; steps of one cause
 Algorithms = Mapping[str, str]
+Aliases = Mapping[str, Sequence[str]]
 
 
-def train_table(matrix: Matrix, words: Words, algorithms: Algorithms) -> str:
+def train_table(
+    matrix: Matrix, words: Words, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
+) -> str:
     """What was trained on one card and on several."""
     rows = []
     kinds = list(dict.fromkeys(precision for precision, _ in matrix.train))
@@ -26,11 +42,13 @@ def train_table(matrix: Matrix, words: Words, algorithms: Algorithms) -> str:
         columns = (
             "<br>".join(_trained(row, kinds, cards, words)) or words.not_run for cards in (SINGLE, MULTI)
         )
-        rows.append([algorithms.get(row.model, row.model), row.model, *columns])
+        rows.append([algorithms.get(row.model, row.model), with_aliases(row.model, aliases), *columns])
     return table(words.train_columns, rows)
 
 
-def infer_table(matrix: Matrix, words: Words, algorithms: Algorithms) -> str:
+def infer_table(
+    matrix: Matrix, words: Words, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
+) -> str:
     """On which devices the exported models ran, and with which batch sizes."""
     rows = []
     for row in matrix.rows:
@@ -40,8 +58,15 @@ def infer_table(matrix: Matrix, words: Words, algorithms: Algorithms) -> str:
         for entry in row.infer.values():
             sizes += [size for size in entry.batch_sizes if size not in sizes]
         devices = (_deployed(row, device, words) for device in ("cpu", "gpu"))
-        rows.append([algorithms.get(row.model, row.model), row.model, *devices, "/".join(sizes) or "-"])
+        name = with_aliases(row.model, aliases)
+        rows.append([algorithms.get(row.model, row.model), name, *devices, "/".join(sizes) or "-"])
     return table(words.infer_columns, rows)
+
+
+def with_aliases(model: str, aliases: Aliases) -> str:
+    """``pphumanseg_lite (pp_humanseg_lite)``: a model and its other names."""
+    others = ", ".join(aliases.get(model, ()))
+    return f"{model} ({others})" if others else model
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -69,25 +94,51 @@ def matrix_markdown(views: Sequence[RunView], words: Words) -> str:
 
 
 def job_summary(views: Sequence[RunView]) -> str:
-    """What a CI server shows beside a job: the headline, the matrix, and what needs attention."""
+    """What a CI server shows beside a job: the headline, which steps failed and why, findings, the matrix."""
     parts = []
     for view in views:
-        parts.append(
-            f"## {MARKS[PASSED] if headline(view).tone == 'good' else MARKS['failed']} tipc: {headline(view)}"
-        )
-        statuses = (FAIL, UNCHECKED, NOT_CERTIFIED)
-        found = view.verdict.findings if view.verdict else ()
-        rows: dict[tuple[str, str, str], int] = {}
-        for finding in sorted(
-            (one for one in found if one.status in statuses), key=lambda one: statuses.index(one.status)
-        ):
-            key = (FINDING_STATES[finding.status], finding.check, finding.message)
-            rows[key] = rows.get(key, 0) + 1
-        if rows:
-            named = [[state, check, message, str(count)] for (state, check, message), count in rows.items()]
-            parts.append(table(("state", "check", "finding", "times"), named[:40]))
-    parts.append(matrix_markdown(views, EN))
+        line = headline(view)
+        mark = SIGNS[PASSED].mark if line.tone == "good" else SIGNS[FAILED].mark
+        parts += [f"## {mark} tipc: {line}", *_failures(view), *_open_findings(view)]
+    parts.append(matrix_markdown(views, LANGUAGES[language()]))
     return "\n\n".join(part.strip() for part in parts) + "\n\n"
+
+
+def _failures(view: RunView) -> list[str]:
+    """A table with a row for each cause."""
+    rows = [_failure_row(group) for group in failure_groups(view)]
+    if not rows:
+        return []
+    parts = [table([say("step"), say("cause"), say("try"), say("command")], rows[:CAUSES])]
+    if len(rows) > CAUSES:
+        parts.append(say("and {count} more causes; the report has them all", count=len(rows) - CAUSES))
+    return parts
+
+
+def _open_findings(view: RunView) -> list[str]:
+    """A table of what did not pass, the worst first, one row for the same finding."""
+    statuses = (FAIL, UNCHECKED, NOT_CERTIFIED)
+    found = view.verdict.findings if view.verdict else ()
+    rows: dict[tuple[str, str, str], int] = {}
+    for finding in sorted(
+        (one for one in found if one.status in statuses), key=lambda one: statuses.index(one.status)
+    ):
+        key = (STATE_OF_STATUS[finding.status], finding.check, finding.message)
+        rows[key] = rows.get(key, 0) + 1
+    if not rows:
+        return []
+    named = [[say(state), check, message, str(count)] for (state, check, message), count in rows.items()]
+    return [table([say("state"), say("check"), say("finding"), say("times")], named[:FINDINGS])]
+
+
+def _failure_row(group: FailureGroup) -> list[str]:
+    """The steps that one cause hit, the cause, what to try, and the command of the first."""
+    names = [failure.name for failure in group.failures]
+    shown = "<br>".join(names[:STEPS])
+    if len(names) > STEPS:
+        shown += "<br>" + say("and {count} more", count=len(names) - STEPS)
+    first = group.first
+    return [shown, first.cause, first.known.remedy, cut(first.command, 400)]
 
 
 def _trained(row: Row, kinds: Sequence[str], cards: str, words: Words) -> list[str]:

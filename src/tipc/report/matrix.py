@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tipc.certify.verdict import Verdict
+from tipc.kinds import (
+    CPU,
+    DEVICES,
+    FLAKY,
+    FP32,
+    INT8,
+    LOW_PRECISIONS,
+    PASSED,
+    PRECISIONS,
+    SKIPPED,
+    TRAININGS,
+    UNCERTIFIED,
+    find_device,
+)
+from tipc.language import sentence
 from tipc.plan.model import Skip
-from tipc.report.view import SKIPPED, UNCERTIFIED, CellView, PlanView, RunView, StepView, worst
-from tipc.run.record import FLAKY, PASSED
+from tipc.report.view import CellView, PlanView, RunView, StepView, worst
 
 SINGLE, MULTI = "single", "multi"
-TRAIN_ORDER = ("fp32", "amp", "pact")
-DEVICE_ORDER = ("cpu", "gpu")
-LOW = ("int8", "fp16", "bf16")
-PRECISION_ORDER = ("fp32", "fp16", "bf16", "int8")
+Place = tuple[str, str, str]  # a cell: the run's id, the plan's key, the cell's id
+LOW = (INT8, *LOW_PRECISIONS)
 
 
 @dataclass
@@ -27,6 +37,17 @@ class Entry:
     batch_sizes: list[str] = field(default_factory=list)
     devices: set[str] = field(default_factory=set)  # on which it really ran
     checked: bool = True
+    places: list[tuple[str, Place]] = field(default_factory=list)  # each state, and the cell that has it
+
+    def add(self, state: str, place: Place) -> None:
+        """Something that belongs here is in this state."""
+        self.states.append(state)
+        self.places.append((state, place))
+
+    @property
+    def place(self) -> Place | None:
+        """The cell to look at: the first in the state that the whole is said to be in."""
+        return next((place for state, place in self.places if state == self.state), None)
 
     @property
     def state(self) -> str:
@@ -40,7 +61,7 @@ class Entry:
     @property
     def word(self) -> str:
         """The state in a word or two; of what passed on another device than was asked for, that device."""
-        if self.state == UNCERTIFIED and self.devices == {"cpu"}:
+        if self.state == UNCERTIFIED and self.devices == {CPU}:
             return "cpu only"
         return self.state
 
@@ -73,17 +94,18 @@ def matrix_of(views: Iterable[RunView], precision: str = "") -> Matrix:
 
     With a precision (fp32, amp, pact) only over the cells that were trained in it.
     """
-    newest: dict[tuple[str, str], tuple[PlanView, Verdict | None]] = {}
+    newest: dict[tuple[str, str], tuple[PlanView, RunView]] = {}
     for view in sorted(views, key=lambda view: view.run.started):
         for plan in view.plans:
-            newest[plan.plan.repo, plan.plan.key] = (plan, view.verdict)
+            newest[plan.plan.repo, plan.plan.key] = (plan, view)
     rows: dict[str, Row] = {}
-    for plan, verdict in newest.values():
+    for plan, view in newest.values():
         cells = [cell for cell in plan.cells if not precision or cell.cell.precision == precision]
         if any(cell.steps or cell.skips for cell in cells):
             row = rows.setdefault(plan.plan.model, Row(plan.plan.model))
             for cell in cells:
-                _add(row, cell, verdict is not None)
+                place = (view.run.id, plan.plan.key, cell.cell.id)
+                _add(row, cell, place, view.verdict is not None)
     return Matrix(
         tuple(rows.values()),
         tuple(sorted({key for row in rows.values() for key in row.train}, key=_train_rank)),
@@ -96,20 +118,21 @@ def cards(cell: CellView) -> str:
     return MULTI if "," in cell.cell.asked else SINGLE
 
 
-def _add(row: Row, cell: CellView, checked: bool) -> None:
+def _add(row: Row, cell: CellView, place: Place, checked: bool) -> None:
     trained = [view for view in cell.steps if view.step.kind in ("train", "eval", "export")]
     if any(view.step.kind == "train" for view in trained):
         entry = row.train.setdefault((cell.cell.precision, cards(cell)), Entry())
-        entry.states += [view.state for view in trained]
+        for view in trained:
+            entry.add(view.state, place)
         entry.checked &= checked
         entry.devices |= {view.step.device for view in trained}
         if cell.not_certified:
-            entry.states.append(UNCERTIFIED)
+            entry.add(UNCERTIFIED, place)
             entry.reasons += cell.not_certified
     for view in cell.steps:
         if view.step.kind == "infer":
             entry = row.infer.setdefault(_setting(view), Entry())
-            entry.states.append(view.state)
+            entry.add(view.state, place)
             entry.checked &= checked
             batch = view.step.settings.get("batch_size", "")
             if batch and batch not in entry.batch_sizes:
@@ -117,22 +140,23 @@ def _add(row: Row, cell: CellView, checked: bool) -> None:
     for skip in cell.skips:
         if skip.kind == "infer":
             entry = row.infer.setdefault(_skipped(skip), Entry())
-            entry.states.append(SKIPPED)
-            if skip.reason not in entry.reasons:
-                entry.reasons.append(skip.reason)
+            entry.add(SKIPPED, place)
+            reason = sentence(skip.reason)
+            if reason not in entry.reasons:
+                entry.reasons.append(reason)
 
 
 def _setting(view: StepView) -> tuple[str, str]:
     """Device and precision; where the config does not choose one, the lowest that the script says it ran."""
     told = {benchmark.precision for benchmark in view.figures.benchmarks if benchmark.precision}
     lowest = min(told, key=lambda name: LOW.index(name) if name in LOW else len(LOW), default="")
-    return view.step.device, view.step.settings.get("precision", "") or lowest or "fp32"
+    return view.step.device, view.step.settings.get("precision", "") or lowest or FP32
 
 
 def _skipped(skip: Skip) -> tuple[str, str]:
-    device = re.search(r"\b(cpu|gpu|npu|xpu|mlu|dcu)\b", skip.what)
-    precision = re.search(r"\b(fp32|fp16|bf16|int8)\b", skip.what)
-    return device[1] if device else "other", precision[1] if precision else "fp32"
+    device = skip.device if find_device(skip.device) else "other"
+    precision = skip.settings.get("precision", "")
+    return device, precision if precision in PRECISIONS else FP32
 
 
 def _rank(order: tuple[str, ...], name: str) -> tuple[int, str]:
@@ -140,8 +164,8 @@ def _rank(order: tuple[str, ...], name: str) -> tuple[int, str]:
 
 
 def _train_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:
-    return _rank(TRAIN_ORDER, key[0]), _rank((SINGLE, MULTI), key[1])
+    return _rank(tuple(TRAININGS), key[0]), _rank((SINGLE, MULTI), key[1])
 
 
 def _infer_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:
-    return _rank(DEVICE_ORDER, key[0]), _rank(PRECISION_ORDER, key[1])
+    return _rank(tuple(DEVICES), key[0]), _rank(PRECISIONS, key[1])

@@ -9,35 +9,31 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, UNCHECKED, Finding, Verdict
-from tipc.plan.model import Cell, Plan, Skip, Step
-from tipc.report.figures import Figures, figures_of
-from tipc.run.record import (
-    BLOCKED,
+from tipc.certify.verdict import Finding, Verdict
+from tipc.kinds import (
+    FAIL,
     FAILED,
     FLAKY,
     INTERRUPTED,
+    NOT_CERTIFIED,
     PASSED,
-    PENDING,
+    REFUTED,
+    SKIPPED,
     TIMEOUT,
-    Run,
-    StepResult,
+    UNCERTIFIED,
+    UNCHECKED,
+    UNPROVEN,
+    WORST_FIRST,
 )
-
-# A step's state in a report is its state in the run, or one of these where it passed and a check did not.
-REFUTED = "check failed"
-UNPROVEN = "unchecked"
-UNCERTIFIED = "not certified"
-SKIPPED = "skipped"
-# From bad to good: of several, the first that occurs is the state of the whole.
-ORDER = (
-    *(FAILED, TIMEOUT, REFUTED, INTERRUPTED, UNPROVEN, BLOCKED, PENDING),
-    *(UNCERTIFIED, FLAKY, PASSED, SKIPPED),
-)
-BAD = (FAILED, TIMEOUT, REFUTED, INTERRUPTED, UNPROVEN, BLOCKED)
-
+from tipc.language import sentences
+from tipc.plan.model import Cell, Plan, Skip, Step
+from tipc.report.figures import Figures, figures_of
+from tipc.run.record.results import Run, StepResult
 
 About = dict[tuple[str, str], list[Finding]]  # (cell, step) → what was found about it
+
+
+DEVICE_CHECK = "TS003"  # the check that says of a cell what its ``not_certified`` says
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,8 @@ class CellView:
         """Why this cell does not certify what was asked for; empty: it does, as far as it passed."""
         found = [finding for finding in self.every_finding if finding.status == NOT_CERTIFIED]
         reasons = [f"{finding.check}: {finding.message}" for finding in found]
-        own = self.cell.not_certified
-        if own and not any(own in finding.message for finding in found):
-            reasons.insert(0, own)
+        if self.cell.not_certified and not any(finding.check == DEVICE_CHECK for finding in found):
+            reasons.insert(0, sentences(self.cell.not_certified))
         return tuple(dict.fromkeys(reasons))
 
     @property
@@ -169,7 +164,7 @@ def asked(cell: Cell) -> str:
 
 def worst(states: Iterable[str]) -> str:
     """The state of a whole with parts in these states."""
-    return min(states, key=ORDER.index, default=SKIPPED)
+    return min(states, key=WORST_FIRST.index, default=SKIPPED)
 
 
 def judged(state: str, findings: Iterable[Finding], strict: bool = False) -> str:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from tipc.reasons import Reason, because
+
 _BLOCK = 1 << 20
 Stamp = tuple[int, int, int, int]
 
@@ -59,19 +61,20 @@ def settle(aside: Aside, *, passed: bool) -> None:
         aside.directory.rmdir()
 
 
-def missing(root: Path, produces: Sequence[str], aside: Aside) -> str:
-    """Why the artefacts do not count, in one line; empty if each of them is there and new."""
+def missing(root: Path, produces: Sequence[str], aside: Aside | None = None) -> Reason | None:
+    """The first artefact that does not count, and why; None if each of them is there and new."""
+    before = aside or Aside(Path())
     for item in produces:
         choices = item.split("|")
-        if any(_is_new(path, aside) for choice in choices for path in matches(root, choice)):
+        found = [path for choice in choices for path in matches(root, choice)]
+        if any(_is_new(path, before) for path in found):
             continue
         for choice in choices:
-            if any(path.exists() for path in matches(root, choice)):
-                return f"artefact {choice} was there before and was not written"
-            if root / choice in aside.moved:
-                return f"no artefact {choice} (one from before was there; it does not count)"
-        return f"no artefact {' or '.join(choices)}"
-    return ""
+            was_there = root / choice in before.moved or any(path.exists() for path in matches(root, choice))
+            if was_there:
+                return because("old-artefact", path=choice)
+        return because("no-artefact", path=" | ".join(choices))
+    return None
 
 
 def digests(root: Path, produces: Sequence[str], aside: Aside) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -10,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tipc.plan.interpreter import resolve
+from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan, Step
+from tipc.plan.shell_words import matching
+from tipc.plan.target.interpreter import resolve
+from tipc.reasons import Reason, because
 from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
-from tipc.run.executor import Outcome, Task
-from tipc.run.journal import disk_problem
-from tipc.run.record import FAILED, FLAKY, INTERRUPTED, PASSED, TIMEOUT, StepResult
-from tipc.run.resources import cores_of
-
-_NAME_LIMIT = 180
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.record.disk import disk_problem
+from tipc.run.record.facts import facts_base, file_name
+from tipc.run.record.results import StepResult
+from tipc.run.schedule.resources import cores_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Conditions:
     environ: Mapping[str, str]  # the caller's
     timeout: float | None = None
     cold: bool = False
-    python: str | None = None  # runs in place of the interpreter that an --as-upstream plan names
+    python: str = ""  # runs in place of the interpreter that an --as-upstream plan names
     cores: int = 1  # of the machine: what a step that measures asks for
 
 
@@ -59,15 +60,15 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         raise disk_problem(error, run) from error
     task = Task(
         name=step.id,
-        argv=("bash", "-c", step.shell) if step.shell else program(plan, step, conditions.python),
+        argv=_argv(plan, step, conditions.python),
         cwd=root / step.cwd,
         env=environment(conditions.environ, step.env),
         log=Path(log),
         timeout=conditions.timeout,
         gpus=step.gpus,
         cores=conditions.cores if step.measures and not step.gpus else cores_of(step, conditions.cores),
-        warm=not conditions.cold and not step.shell and step.kind != "prepare",
-        observe=_observation(run, index, plan, step),
+        warm=not conditions.cold and not step.shell and step.kind != PREPARE,
+        facts=facts_base(run, index, step.id),
     )
     attempt = Attempt(
         plan, step, number, task, set_aside(root, step.produces, run / "aside" / str(index) / name)
@@ -79,17 +80,28 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
     return attempt
 
 
+def _argv(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
+    """What is started: patterns become the files that are there now; one that names none stays as it is."""
+    if step.shell:
+        return ("bash", "-c", step.shell)
+    argv = program(plan, step, python)
+    if not step.globs:
+        return argv
+    folder = os.path.join(plan.repo, step.cwd)
+    words: list[str] = []
+    for word in argv:
+        found = matching(word, folder) if word in step.globs else []
+        words += found or [word]
+    return tuple(words)
+
+
 def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
     """What the attempt came to. Only a step that ended with 0 and left new artefacts has passed."""
     step, root = attempt.step, Path(attempt.plan.repo)
     state, reason = judge(outcome, attempt.task.timeout)
-    if state == PASSED and (lack := missing(root, step.produces, attempt.aside)):
-        state, reason = FAILED, f"exit 0, but {lack}"
-    elif state == PASSED and attempt.number > 1:
-        state, reason = FLAKY, f"passed at attempt {attempt.number}"
-    elif state == PASSED and outcome.left:
-        reason = f"{outcome.left} of its processes outlived it and were ended"
-    good = state in (PASSED, FLAKY)
+    if state == PASSED:
+        state, reason = _judge_pass(attempt, outcome)
+    good = state in GOOD
     try:
         found = digests(root, step.produces, attempt.aside) if good else {}
         settle(attempt.aside, passed=good)
@@ -116,22 +128,38 @@ def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
         executor=executor,
         host=outcome.host,
         artefacts=found,
+        facts=outcome.facts,
+        clock=outcome.clock,
     )
 
 
-def judge(outcome: Outcome, timeout: float | None) -> tuple[str, str]:
-    """The state that a process's end stands for, and the reason in a few words."""
+def judge(outcome: Outcome, timeout: float | None) -> tuple[str, Reason | None]:
+    """The state that a process's end stands for, and why."""
     if outcome.interrupted:
-        return INTERRUPTED, "stopped"
+        return INTERRUPTED, because("stopped")
     if outcome.timed_out:
-        return TIMEOUT, f"no end within {timeout:g} s" if timeout else "no end in time"
+        return TIMEOUT, because("no-end-in", seconds=timeout or 0.0)
     if outcome.error:
-        return FAILED, outcome.error
+        return FAILED, because("not-started", error=outcome.error)
     if outcome.signal is not None:
-        return FAILED, f"killed by {signal_name(outcome.signal)}"
+        return FAILED, because("signal", name=signal_name(outcome.signal))
+    if outcome.exit_code is None:
+        return FAILED, because("not-started", error="nothing is known about its end")
     if outcome.exit_code != 0:
-        return FAILED, f"exit {outcome.exit_code}"
-    return PASSED, ""
+        return FAILED, because("exit", status=outcome.exit_code)
+    return PASSED, None
+
+
+def _judge_pass(attempt: Attempt, outcome: Outcome) -> tuple[str, Reason | None]:
+    """What the end of a command that says it succeeded comes to."""
+    lack = missing(Path(attempt.plan.repo), attempt.step.produces, attempt.aside)
+    if lack:
+        return FAILED, lack
+    if attempt.number > 1:
+        return FLAKY, because("passed-at-attempt", attempt=attempt.number)
+    if outcome.left:
+        return PASSED, because("left-processes", count=outcome.left)
+    return PASSED, None
 
 
 def signal_name(number: int) -> str:
@@ -153,27 +181,11 @@ def environment(base: Mapping[str, str], changes: Mapping[str, str | None]) -> d
     return made
 
 
-def file_name(step: str) -> str:
-    """A step's id as a file name."""
-    name = step.replace("/", "__")
-    if len(os.fsencode(name)) > _NAME_LIMIT:
-        name = name[: _NAME_LIMIT // 2] + "-" + hashlib.sha256(os.fsencode(step)).hexdigest()[:16]
-    return name
-
-
-def program(plan: Plan, step: Step, python: str | None) -> tuple[str, ...]:
+def program(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
     """The argv to start. A plan as upstream has it keeps the config's word for the interpreter until here."""
     if plan.as_upstream and os.path.basename(step.argv[0]).startswith("python"):
-        return (resolve(step.argv[0], python)[0], *step.argv[1:])
+        return (resolve(step.argv[0], python).program, *step.argv[1:])
     return step.argv
-
-
-def _observation(run: Path, index: int, plan: Plan, step: Step) -> Path | None:
-    """Training in mixed precision leaves operator counts as evidence."""
-    cell = next((cell for cell in plan.cells if cell.id == step.cell), None)
-    if step.kind != "train" or cell is None or cell.precision != "amp":
-        return None
-    return run / "evidence" / str(index) / f"{step.id.replace('/', '__')}.ops.json"
 
 
 def _new_log(folder: str, name: str) -> str:

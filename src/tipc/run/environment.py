@@ -7,9 +7,13 @@ import os
 import platform
 import socket
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from tipc import __version__
 
@@ -49,6 +53,52 @@ def describe(repos: Iterable[str] = (), interpreters: Iterable[str] = ()) -> dic
     }
 
 
+class Processor(TypedDict, total=False):
+    """The processor, as Linux tells it."""
+
+    cores: int
+    model: str
+    flags: list[str]
+
+
+class Interpreter(TypedDict):
+    """An interpreter of configs."""
+
+    python: str
+    packages: dict[str, str]
+
+
+class Commit(TypedDict):
+    """Where a repository stands."""
+
+    commit: str
+    changed: bool
+
+
+class Environment(TypedDict, total=False):
+    """What ``describe`` tells."""
+
+    tipc: str
+    python: str
+    platform: str
+    host: str
+    cpu: Processor
+    memory: int
+    gpus: list[dict[str, str]]
+    interpreters: dict[str, Interpreter]
+    repos: dict[str, Commit]
+
+
+def environment_from_json(data: object) -> Mapping[str, Any]:
+    """What ``describe`` told, read from a file; ValueError for something else."""
+    return cast("Mapping[str, Any]", _adapter().validate_python(data))
+
+
+@cache
+def _adapter() -> TypeAdapter[Environment]:
+    return TypeAdapter(Environment)
+
+
 def _cpu() -> dict[str, Any]:
     facts: dict[str, Any] = {"cores": len(os.sched_getaffinity(0))}
     try:
@@ -72,7 +122,9 @@ def _gpus() -> list[dict[str, str]]:
 
 
 def _interpreter(path: str) -> dict[str, Any]:
-    told = _output([path, "-c", _ASK, *PACKAGES])
+    # Not here: with -c, Python would look into the current directory, a repository, for what it imports.
+    program = os.path.abspath(path) if os.sep in path else path
+    told = _output([program, "-c", _ASK, *PACKAGES], cwd=os.sep)
     try:
         answer = json.loads(told)
     except ValueError:
@@ -81,18 +133,20 @@ def _interpreter(path: str) -> dict[str, Any]:
 
 
 def _commit(repo: str) -> dict[str, Any]:
-    commit = _output(["git", "-C", repo, "rev-parse", "HEAD"]).strip()
+    # A repository's own settings can name a program for git to run.
+    git = ["git", "-c", "core.fsmonitor=false", "-C", repo]
+    commit = _output([*git, "rev-parse", "HEAD"]).strip()
     if not commit:
         return {}
-    changes = _output(["git", "-C", repo, "status", "--porcelain", "--untracked-files=no"])
+    changes = _output([*git, "status", "--porcelain", "--untracked-files=no"])
     return {"commit": commit, "changed": bool(changes.strip())}
 
 
-def _output(argv: list[str]) -> str:
+def _output(argv: list[str], cwd: str | None = None) -> str:
     """What a program says, or nothing if it is not there, fails or hangs."""
     try:
         done = subprocess.run(
-            argv, capture_output=True, timeout=_PATIENCE, check=True, stdin=subprocess.DEVNULL
+            argv, capture_output=True, timeout=_PATIENCE, check=True, stdin=subprocess.DEVNULL, cwd=cwd
         )
     except (OSError, subprocess.SubprocessError):
         return ""

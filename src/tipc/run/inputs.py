@@ -1,6 +1,7 @@
-"""What a step depends on, as four digests. ``--resume`` runs a step again when one of them has changed.
+"""What a step depends on, as five digests. ``--resume`` runs a step again when one of them has changed.
 
-- ``command``: argv, environment, directory, and the shell text if there is one;
+- ``command``: argv, the step's own environment, directory, and the shell text if there is one;
+- ``environment``: the variables of the caller that change what paddle and Python do (``VARIABLES``);
 - ``config``: the contents of the config file;
 - ``scripts``: the contents of every source file of the repository (``SOURCES``) outside its output
   directories, and of each file of the repository, at most ``NAMED_LIMIT`` long, that the command names;
@@ -19,35 +20,68 @@ from pathlib import Path, PurePosixPath
 
 from tipc.plan.model import Plan, Step
 from tipc.run.artefacts import digest
-from tipc.run.record import StepResult
+from tipc.run.record.results import StepResult
 
 SOURCES = (".py", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini")
+SCRIPTS = (".py", ".sh")  # which no honest step changes; a settings file may be one that it writes
 NAMED_LIMIT = 16 << 20
+# Variables by how their names begin: paddle's and its libraries', the devices', the threads', Python's.
+VARIABLES = (
+    *(
+        "FLAGS_",
+        "PADDLE_",
+        "GLOG_",
+        "ONEDNN_",
+        "DNNL_",
+        "CUDA_",
+        "CUDNN_",
+        "NCCL_",
+        "NVIDIA_",
+        "HIP_",
+        "ROCR_",
+    ),
+    *("ASCEND_", "XPU_", "MLU_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "LD_", "PYTHON"),
+)
 _NOT_SOURCE = ("__pycache__", "node_modules")
 
 
 class Inputs:
-    """The digests of the steps of some plans. A repository is read once, when it is first asked for."""
+    """The digests of the steps of some plans. A repository is read once, when it is first asked for, and
+    again after its data was prepared."""
 
-    def __init__(self, plans: Sequence[Plan]) -> None:
+    def __init__(self, plans: Sequence[Plan], environ: Mapping[str, str] | None = None) -> None:
         self._repos = {
             repo: _Repo(repo, [plan for plan in plans if plan.repo == repo]) for repo in _repos(plans)
         }
-        self._configs: dict[str, str] = {}
+        self._environ = {
+            name: value for name, value in sorted((environ or {}).items()) if name.startswith(VARIABLES)
+        }
 
     def of(self, plan: Plan, step: Step, needed: Iterable[StepResult]) -> dict[str, str]:
         """The digests for one step, given the results of what it needs."""
         repo = self._repos[plan.repo]
-        if plan.config not in self._configs:
-            self._configs[plan.config] = _text_digest(_read(repo.root / plan.config))
         command = [[_program(word) for word in step.argv], dict(step.env), step.cwd, step.shell]
-        artefacts = [sorted(result.artefacts.items()) for result in needed]
+        environment = {name: value for name, value in self._environ.items() if name not in step.env}
+        artefacts = [sorted(result.artefacts.items()) for result in needed if result.artefacts]
         return {
             "command": _text_digest(json.dumps(command, sort_keys=True)),
-            "config": self._configs[plan.config],
+            "environment": _text_digest(json.dumps(environment)),
+            "config": repo.config(plan),
             "scripts": _text_digest(repo.sources() + json.dumps(repo.named_by(step), sort_keys=True)),
             "artefacts": _text_digest(json.dumps(artefacts)),
         }
+
+    def preparing(self, plan: Plan) -> None:
+        """What changes from here on is no step's doing: preparing may rewrite what it likes."""
+        self._repos[plan.repo].note_changes()
+
+    def prepared(self, plan: Plan) -> None:
+        """From here on the sources are as preparing has left them."""
+        self._repos[plan.repo].read_again()
+
+    def changed_sources(self) -> list[str]:
+        """Scripts, configs and settings that are not as they were when they were first read."""
+        return [path for repo in self._repos.values() for path in repo.changed()]
 
 
 class _Repo:
@@ -58,17 +92,45 @@ class _Repo:
         steps = [step for plan in plans for step in plan.steps]
         self._outputs = _output_directories(self.root, plans, steps)
         self._produced = {_inside(self.root, place) for step in steps for place in _places(step)}
+        self._named_paths = {path for step in steps for path in _named_paths(self.root, step)}
         self._sources = ""
+        self._files: dict[Path, str] = {}  # what no step may change, and how it was
         self._named: dict[tuple[str, str], str] = {}
+        self._changed: list[str] = []
+
+    def config(self, plan: Plan) -> str:
+        """The digest of a config file."""
+        path = self.root / plan.config
+        if path not in self._files:
+            self._files[path] = _text_digest(_read(path))
+        return self._files[path]
 
     def sources(self) -> str:
         """One digest of the names and contents of all source files."""
         if not self._sources:
             total = hashlib.sha256()
             for path in self._walk(self.root):
-                total.update(os.fsencode(path.relative_to(self.root)) + b"\0" + _read(path) + b"\0")
+                one = _text_digest(_read(path))
+                total.update(os.fsencode(path.relative_to(self.root)) + b"\0" + one.encode() + b"\0")
+                if path.suffix in SCRIPTS or path in self._named_paths:
+                    self._files[path] = one
             self._sources = total.hexdigest()
         return self._sources
+
+    def changed(self) -> list[str]:
+        """The files that changed or went since they were read, in order and once each."""
+        now = [str(path) for path, before in self._files.items() if _text_digest(_read(path)) != before]
+        return sorted({*self._changed, *now})
+
+    def note_changes(self) -> None:
+        """Remember what has changed until now."""
+        self._changed = self.changed()
+
+    def read_again(self) -> None:
+        """Forget how the files were."""
+        self._files.clear()
+        self._named.clear()
+        self._sources = ""
 
     def named_by(self, step: Step) -> dict[str, str]:
         """Digests of the files of the repository that a command names, other than what the plans produce."""
@@ -86,8 +148,11 @@ class _Repo:
 
     def _digest_named(self, cwd: str, name: str) -> str:
         path = Path(os.path.normpath(self.root / cwd / name))
-        inside = bool(name) and path.is_relative_to(self.root) and not self._is_produced(path)
-        return digest(path) if inside and path.is_file() and path.stat().st_size <= NAMED_LIMIT else ""
+        if not name or not path.is_relative_to(self.root) or self._is_produced(path):
+            return ""
+        if not path.is_file() or path.stat().st_size > NAMED_LIMIT:
+            return ""
+        return digest(path)
 
     def _walk(self, folder: Path) -> Iterator[Path]:
         try:
@@ -111,13 +176,18 @@ class _Repo:
         return str(relative) in self._produced or any(relative.is_relative_to(out) for out in self._outputs)
 
 
-def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Which inputs differ, for people: "scripts", "command and config"; empty if none does."""
-    return " and ".join(name for name, value in now.items() if before.get(name) != value)
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Which inputs differ: ``["command", "scripts"]``."""
+    return [name for name, value in now.items() if before.get(name) != value]
 
 
 def _repos(plans: Sequence[Plan]) -> list[str]:
     return list(dict.fromkeys(plan.repo for plan in plans))
+
+
+def _named_paths(root: Path, step: Step) -> list[Path]:
+    """What the words of a command could name."""
+    return [Path(os.path.normpath(root / step.cwd / word.rpartition("=")[2])) for word in step.argv]
 
 
 def _places(step: Step) -> list[str]:

@@ -1,13 +1,14 @@
-"""``pytest test_tipc/configs``: each TIPC config is a file of tests, each step a test.
+"""``pytest test_tipc/configs``: each TIPC config is a file of tests, each step a test, each check another.
 
 Configs are collected only when the command line names a path inside ``test_tipc``, so that a plain ``pytest``
-never starts a training. What a step needs comes before it: do not shuffle, and with several workers keep a
-file together (``--dist loadfile``).
+never starts a training. The steps run as in ``tipc run``, by the same scheduler and side by side where they
+fit; a test waits for its step. With several workers keep a file together (``--dist loadfile``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,28 @@ import pytest
 
 if TYPE_CHECKING:
     from tipc.plan.model import Plan, Skip, Step
-    from tipc.run.one_by_one import OneByOne
+    from tipc.run.record.results import Run
+    from tipc.run.session import Call
 
+pytest_plugins = ("tipc.pytest_checks",)
 FOLDER = "test_tipc"
 _PLANS = pytest.StashKey["list[Plan]"]()
-_RUN = pytest.StashKey["OneByOne"]()
+_CALL = pytest.StashKey["tuple[ExitStack, Call]"]()
+_RUN = pytest.StashKey["Run"]()
+
+
+class Hooks:
+    """What other parts of tipc add to the tests of a config."""
+
+    @pytest.hookspec
+    def pytest_tipc_items(self, file: pytest.File, plan: Plan) -> list[pytest.Item]:
+        """Further tests of a plan."""
+        raise NotImplementedError
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Make the hooks known."""
+    pluginmanager.add_hookspecs(Hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +57,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         or not _asked_for(parent.config, file_path)
     ):
         return None
-    from tipc.plan.inputs import is_config
+    from tipc.config.identify import is_config
 
     if not is_config(str(file_path)):
         return None
@@ -49,9 +67,24 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Nothing is left when pytest ends, however it ends."""
-    run = config.stash.get(_RUN, None)
-    if run is not None:
-        run.close()
+    finished_run(config)
+
+
+def finished_run(config: pytest.Config) -> Run | None:
+    """The run, ended if it is not yet; None where no step was started."""
+    if _CALL not in config.stash:
+        return config.stash.get(_RUN, None)
+    from tipc.reasons import because
+
+    stack, call = config.stash[_CALL]
+    del config.stash[_CALL]
+    with stack:
+        unfinished = any(key not in call.scheduler.results for key in call.session.wanted)
+        call.scheduler.stop(because("stopped"))
+        call.scheduler.finish()
+        call.finish(interrupted=unfinished)
+        config.stash[_RUN] = call.run
+    return config.stash[_RUN]
 
 
 def _asked_for(config: pytest.Config, path: Path) -> bool:
@@ -63,26 +96,27 @@ def _asked_for(config: pytest.Config, path: Path) -> bool:
 
 
 class ConfigFile(pytest.File):
-    """One config: its steps in order, then what is left out."""
+    """One config: its steps in order, then what is left out, then what others add."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """Plan it; a config that is wrong is an error of the collection, with its lines."""
         from tipc.errors import TipcError
         from tipc.plan.build import build_plan
         from tipc.plan.modes import DEFAULT_MODE
-        from tipc.run.prepare import with_prepare
+        from tipc.plan.request import PlanOptions
 
+        options = PlanOptions(prepare=not self.config.getoption("--tipc-no-prepare"))
         try:
-            plan = build_plan(self.path, self.config.getoption("--tipc-mode") or DEFAULT_MODE)
+            plan = build_plan(self.path, self.config.getoption("--tipc-mode") or DEFAULT_MODE, options)
         except TipcError as error:
             raise self.CollectError(str(error)) from error
-        if not self.config.getoption("--tipc-no-prepare"):
-            (plan,) = with_prepare([plan])
         self.config.stash.setdefault(_PLANS, []).append(plan)
         for step in plan.steps:
             yield StepItem.from_parent(self, name=step.id, plan=plan, step=step)
         for skip in plan.skipped:
-            yield SkipItem.from_parent(self, name=f"{skip.cell}/{skip.what}", skip=skip)
+            yield SkipItem.from_parent(self, name=f"{skip.cell}/{skip.label}", skip=skip)
+        for items in self.config.hook.pytest_tipc_items(file=self, plan=plan):
+            yield from items
 
 
 class StepItem(pytest.Item):
@@ -94,14 +128,15 @@ class StepItem(pytest.Item):
         self.step = step
 
     def runtest(self) -> None:
-        """Run it; it passes, fails with everything that is known, or is blocked by a step that failed."""
-        from tipc.run.record import BLOCKED
+        """Wait for its end; it passes, fails with everything that is known, or is blocked by a failure."""
+        from tipc.kinds import BLOCKED
+        from tipc.language import sentence
 
-        result = self._run().step(self.plan, self.step)
-        if result.state == BLOCKED and result.attempts == 0 and self._run().failed(self.plan, self.step):
-            pytest.skip(f"blocked: {result.reason}")
+        result = self._call().scheduler.result_of((self.plan.key, self.step.id))
+        if result.state == BLOCKED and result.reason and result.reason.code == "needs":
+            pytest.skip(f"blocked: {sentence(result.reason)}")
         if not result.ok:
-            from tipc.run.failure import failure_lines
+            from tipc.run.show.failure import failure_lines
 
             pytest.fail("\n".join(failure_lines(self.plan, self.step, result)), pytrace=False)
 
@@ -109,16 +144,47 @@ class StepItem(pytest.Item):
         """The line of the config that names the script."""
         return self.path, self.step.line - 1 if self.step.line else None, self.name
 
-    def _run(self) -> OneByOne:
+    def _call(self) -> Call:
         stash = self.config.stash
-        if _RUN not in stash:
-            from tipc.run.one_by_one import OneByOne
+        if _CALL not in stash:
+            stash[_CALL] = _begin(self.session)
+        return stash[_CALL][1]
 
-            timeout = self.config.getoption("--tipc-timeout")
-            cold = self.config.getoption("--tipc-cold")
-            plans = stash[_PLANS]
-            stash[_RUN] = OneByOne(plans, timeout=timeout, cold=cold)
-        return stash[_RUN]
+
+def _begin(session: pytest.Session) -> tuple[ExitStack, Call]:
+    """Begin a run of the steps that are left after pytest's own selection."""
+    import io
+
+    from tipc.plan.request import PlanOptions
+    from tipc.plan.target.machine import this_machine
+    from tipc.run.executors.local import LocalExecutor
+    from tipc.run.schedule.scheduler import Settings
+    from tipc.run.session import Request, Session, opened
+    from tipc.run.show.progress import Progress
+
+    config = session.config
+    planned = config.stash[_PLANS]
+    plans = tuple(planned)
+    wanted = frozenset((item.plan.key, item.step.id) for item in session.items if isinstance(item, StepItem))
+    request = Request(
+        configs=tuple(str(Path(plan.repo, plan.config)) for plan in plans),
+        mode=plans[0].mode,
+        plan=PlanOptions(prepare=not config.getoption("--tipc-no-prepare")),
+    )
+    settings = Settings(
+        cores=this_machine().cores,
+        timeout=config.getoption("--tipc-timeout"),
+        cold=config.getoption("--tipc-cold"),
+    )
+    executor = LocalExecutor()
+    unseen = Progress(io.StringIO(), len(wanted))  # pytest itself shows what happens
+    stack = ExitStack()
+    call = stack.enter_context(
+        opened(Session(plans, wanted, request), executor, settings, unseen, argv=["pytest"])
+    )
+    stack.callback(executor.close)
+    call.scheduler.open()
+    return stack, call
 
 
 class SkipItem(pytest.Item):
@@ -130,7 +196,9 @@ class SkipItem(pytest.Item):
 
     def runtest(self) -> None:
         """Say why."""
-        pytest.skip(self.skip.reason)
+        from tipc.language import sentence
+
+        pytest.skip(sentence(self.skip.reason))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The config."""

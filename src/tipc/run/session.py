@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tipc.errors import UsageError
-from tipc.plan.build import build_plan
+from pydantic import TypeAdapter, ValidationError
+
+from tipc.errors import TipcError, UsageError
+from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan
-from tipc.run import prepare, resume, store
+from tipc.plan.prepare import SCRIPT, interpreter
+from tipc.plan.request import PlanOptions
+from tipc.plan.several import plan_each
+from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.environment import describe
-from tipc.run.executor import Executor
-from tipc.run.graph import Key, build_graph
-from tipc.run.journal import Journal, read_events
-from tipc.run.locks import output_locks
-from tipc.run.order import order
-from tipc.run.progress import Progress
-from tipc.run.record import GOOD, INTERRUPTED, Run, StepResult
-from tipc.run.scheduler import Scheduler, Settings
-from tipc.run.select import selected
-from tipc.run.stop import StopRequest
+from tipc.run.executors.executor import Executor
+from tipc.run.prepare.removals import removals
+from tipc.run.record import run_store
+from tipc.run.record.journal import Journal, replay_of
+from tipc.run.record.locks import output_locks
+from tipc.run.record.replay import Replay
+from tipc.run.record.results import Key, Run
+from tipc.run.schedule.graph import build_graph
+from tipc.run.schedule.order import order
+from tipc.run.schedule.scheduler import Beside, Scheduler, Settings, Watcher
+from tipc.run.schedule.selection import selected
+from tipc.run.schedule.stop import StopRequest
+from tipc.run.show.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,7 @@ class Request:
 
     configs: tuple[str, ...]  # absolute
     mode: str
-    plan: Mapping[str, Any] = field(default_factory=dict)  # the keyword arguments of ``build_plan``
-    prepare: bool = True
+    plan: PlanOptions = field(default_factory=PlanOptions)
     expression: str = ""
     only: str = ""
 
@@ -44,14 +53,16 @@ class Session:
     wanted: frozenset[Key]
     request: Request
     run: Path | None = None  # an earlier run that goes on
-    rerun_failed: bool = False
+    problems: tuple[TipcError, ...] = ()  # of configs that are not run; the others are
+    rules: RerunRules = field(default_factory=RerunRules)  # what of an earlier run runs again
 
 
 def new(request: Request) -> Session:
     """Plan a new run. Nothing is written yet."""
-    plans = _build_all(request)
-    if request.prepare:
-        plans = prepare.with_prepare(plans)
+    planned = plan_each(request.configs, request.mode, request.plan)
+    if not planned.plans:
+        raise _together(planned.problems)
+    plans = list(planned.plans)
     if not any(plan.steps for plan in plans):
         raise UsageError(
             f"nothing runs in mode {request.mode}", remedy="tipc plan tells what is left out, and why"
@@ -62,93 +73,161 @@ def new(request: Request) -> Session:
     if not wanted:
         raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
     build_graph(plans, order(plans))
-    return Session(tuple(plans), wanted, request)
+    return Session(tuple(plans), wanted, request, problems=planned.problems)
 
 
-def _build_all(request: Request) -> list[Plan]:
-    """Every plan, or everything that is wrong with any of the configs."""
-    plans, wrong = [], []
-    for config in request.configs:
-        try:
-            plans.append(build_plan(Path(config), request.mode, **request.plan))
-        except UsageError as error:
-            wrong.append(error)
-    if len(wrong) > 1:
-        remedy = "tipc lint; nothing was run"
-        raise UsageError("\n".join(str(error) for error in wrong), remedy=remedy)
-    if wrong:
-        raise wrong[0]
-    return plans
+def _together(problems: Sequence[TipcError]) -> TipcError:
+    """What is wrong with all the configs, as one error."""
+    if len(problems) == 1:
+        return problems[0]
+    return UsageError("\n".join(str(one) for one in problems), remedy="tipc lint; nothing was run")
 
 
-def again(ref: str | None, *, rerun_failed: bool, expression: str, only: str) -> Session:
-    """Plan to go on with an earlier run: the same request, the config files as they are now."""
-    directory = store.find_run(ref)
-    first = next((event for event in read_events(directory) if event["event"] == "run"), {})
+@dataclass(frozen=True)
+class Changes:
+    """What a call that goes on with a run wants otherwise than the call before. None: as it was."""
+
+    expression: str = ""
+    only: str = ""
+    prepare: bool | None = None  # True: once more; False: not at all
+    python: str | None = None
+    device: str | None = None
+    allow_shell: bool | None = None
+
+
+def again(ref: str | None, rules: RerunRules, changes: Changes | None = None) -> Session:
+    """Plan to go on with an earlier run: its request, as changed now, with the config files as they are."""
+    directory = run_store.find_run(ref)
+    replay = replay_of(directory)
     try:
-        options = {**first["options"], "configs": tuple(first["options"]["configs"])}
-        request = Request(**options)
-    except (KeyError, TypeError) as error:
+        request = TypeAdapter(Request).validate_python(replay.options)
+    except ValidationError as error:
         raise UsageError(
             "this run cannot be resumed: its request is not known", path=str(directory)
         ) from error
-    if expression or only:
-        request = Request(**{**asdict(request), "expression": expression, "only": only})
-    session = new(request)
-    return Session(session.plans, session.wanted, request, directory, rerun_failed)
+    wish = changes or Changes()
+    if wish.expression or wish.only:
+        request = replace(request, expression=wish.expression, only=wish.only)
+    wishes = {name: getattr(wish, name) for name in ("python", "device", "allow_shell", "prepare")}
+    told = {name: value for name, value in wishes.items() if value is not None}
+    request = replace(request, plan=replace(request.plan, **told))
+    session = replace(new(request), run=directory, rules=replace(rules, prepare=wish.prepare is True))
+    if session.problems:
+        raise _together(session.problems)  # what has begun with them cannot go on without them
+    _refuse_to_prepare_again(session, replay)
+    return session
+
+
+def _refuse_to_prepare_again(session: Session, replay: Replay) -> None:
+    """A preparation that failed may have deleted data: it is repeated only when that is asked for."""
+    if session.rules.prepare or not session.rules.failed:
+        return
+    for plan in session.plans:
+        for step in plan.steps:
+            result = replay.results.get((plan.key, step.id))
+            if step.kind == PREPARE and result and result.state in (FAILED, TIMEOUT):
+                raise UsageError(
+                    f"preparing {plan.config} failed, and doing it again may remove data",
+                    remedy="`--prepare` does it again; is the data already there? `--no-prepare`",
+                )
+
+
+def data_at_risk(session: Session) -> dict[str, list[str]]:
+    """For each config whose preparing is about to run: what is there and its script would remove."""
+    known = replay_of(session.run).results if session.run else {}
+    found = {}
+    for plan in session.plans:
+        scripts = [step for step in plan.steps if step.kind == PREPARE and SCRIPT in step.argv]
+        for step in scripts:
+            key = (plan.key, step.id)
+            is_done = key in known and known[key].ok and not session.rules.prepare
+            if key in session.wanted and not is_done:
+                found[plan.config] = removals(Path(plan.repo, SCRIPT), Path(plan.repo), plan.mode, plan.model)
+    return {config: paths for config, paths in found.items() if paths}
 
 
 def execute(
-    session: Session, executor: Executor, settings: Settings, progress: Progress, argv: Sequence[str]
+    session: Session,
+    executor: Executor,
+    settings: Settings,
+    progress: Progress,
+    argv: Sequence[str],
+    beside: Callable[[Path], Beside] | None = None,
 ) -> tuple[Run, bool]:
-    """Run it and close the executor; the run as its directory tells it, and whether it was interrupted."""
-    with output_locks(session.plans):
-        return _execute(session, executor, settings, progress, argv)
+    """Run it; what happened, and whether it was interrupted.
 
-
-def _execute(
-    session: Session, executor: Executor, settings: Settings, progress: Progress, argv: Sequence[str]
-) -> tuple[Run, bool]:
-    journal = _open(session, argv)
-    earlier = resume.Earlier(
-        read_events(journal.directory), rerun_failed=session.rerun_failed, tell=progress.note
-    )
-    scheduler = Scheduler(
-        build_graph(session.plans, order(session.plans)),
-        journal,
-        executor,
-        settings,
-        progress,
-        session.wanted,
-        reuse=earlier.reuse,
-        earlier=earlier.results,
-        outdated=earlier.outdated,
-    )
-    with journal, StopRequest() as stop:
-        scheduler.asked_to_stop = lambda: stop.asked
+    ``beside`` makes, of the run's directory, what is to be done beside the steps. Where it is given the
+    executor stays open for it, unless the run breaks off; else nothing of the run lives any more.
+    """
+    with opened(session, executor, settings, progress, argv) as call, StopRequest() as stop:
+        call.scheduler.asked_to_stop = lambda: stop.asked
+        if beside is not None:
+            call.scheduler.beside = partial(beside, call.journal.directory)
+        done = False
         try:
-            results = scheduler.run()
+            call.scheduler.run()
+            done = beside is not None and not stop.asked
         finally:
-            executor.close()
-        state = INTERRUPTED if stop.asked else state_of(results, session.wanted)
-        journal.finished(state)
-    return store.load_run(journal.directory), stop.asked
+            if not done:
+                executor.close()
+        call.finish(interrupted=stop.asked)
+    return call.run, stop.asked
 
 
-def state_of(results: Mapping[Key, StepResult], wanted: frozenset[Key]) -> str:
-    """``passed`` if every wanted step passed, else ``failed``."""
-    return "passed" if all(results[key].state in GOOD for key in wanted) else "failed"
+@dataclass(frozen=True)
+class Call:
+    """A session that has begun: its steps can run, and what happens is written down."""
+
+    session: Session
+    journal: Journal
+    scheduler: Scheduler
+    environment: Mapping[str, Any]
+
+    def finish(self, *, interrupted: bool) -> None:
+        """Nothing runs any more: say how it ended, and whether somebody has touched what it rests on."""
+        results = self.journal.replay.results_of(self.session.plans)
+        state = PASSED if all(results[key].ok for key in self.session.wanted) else FAILED
+        if interrupted:
+            state = INTERRUPTED
+        changed = self.scheduler.changed_sources()
+        self.journal.finished(state, self.journal.tampered(), changed)
+
+    @property
+    def run(self) -> Run:
+        """The run as this process has seen it: not as files say that a step could have written."""
+        journal = self.journal
+        return run_store.run_of(journal.directory, self.session.plans, self.environment, journal.replay)
 
 
-def _open(session: Session, argv: Sequence[str]) -> Journal:
-    """The journal of a new run, or the earlier one's with the plans as they are now."""
+@contextmanager
+def opened(
+    session: Session, executor: Executor, settings: Settings, watcher: Watcher, argv: Sequence[str]
+) -> Iterator[Call]:
+    """Begin: hold the output directories, open the journal, put the graph together."""
+    with output_locks(session.plans):
+        journal, environment = _open(session, argv)
+        with journal:
+            scheduler = Scheduler(
+                build_graph(session.plans, order(session.plans)),
+                journal,
+                executor,
+                settings,
+                watcher,
+                session.wanted,
+                earlier=Earlier(journal.replay, session.rules, watcher.note),
+            )
+            yield Call(session, journal, scheduler, environment)
+
+
+def _open(session: Session, argv: Sequence[str]) -> tuple[Journal, Mapping[str, Any]]:
+    """The journal of a new run, or the earlier one's with the plans as they are now; and the machine."""
+    options = asdict(session.request)
     if session.run is None:
-        interpreters = [prepare.interpreter(plan) for plan in session.plans]
+        interpreters = [interpreter(plan) for plan in session.plans]
         facts = describe([plan.repo for plan in session.plans], interpreters)
-        return store.create_run(session.plans, facts, argv=argv, options=asdict(session.request))
+        return run_store.create_run(session.plans, facts, argv=argv, options=options), facts
     journal = Journal(session.run)
-    if store.load_plans(session.run) != session.plans:
-        store.write_plans(session.run, session.plans)
-    journal.resumed(argv)
-    store.forget_conclusions(session.run)
-    return journal
+    journal.files[run_store.PLANS] = run_store.write_plans(session.run, session.plans)
+    journal.resumed(argv, options)
+    run_store.keep_conclusions(session.run)
+    return journal, run_store.load_environment(session.run)

@@ -3,15 +3,19 @@ proof."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from tipc.certify.operators import operator_counts
-from tipc.certify.precision_flag import FlagUse, flag_use
+from tipc.certify.checks.training import seen_process
+from tipc.certify.evidence.operators import Counts, operator_counts
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.kinds import AMP, CPU
 
 CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so
+# In what a script wrote for ``enable``: it asks for a device.
+DEVICE_WORDS = re.compile(r"gpu|cuda|npu|xpu|mlu|device|place", re.IGNORECASE)
 GPU_REMEDY = "Run on a GPU of compute capability ≥ 7.0 to certify it."
 
 
@@ -19,27 +23,28 @@ GPU_REMEDY = "Run on a GPU of compute capability ≥ 7.0 to certify it."
     "TA201",
     "conv2d and matmul ran in fp16 or bf16",
     scope="train",
-    reads="paddle's operator counts of the training step, or its GLOG_v lines",
+    reads="the operators by type of number that the witness counted in the training step",
     remedy="wrap forward and loss in paddle.amp.auto_cast(level=…), scale the loss with "
-    "paddle.amp.GradScaler and, for "
-    "O2, decorate model and optimiser",
+    "paddle.amp.GradScaler and, for O2, decorate model and optimiser",
 )
 def low_precision_ran(scene: StepScene) -> Iterator[Outcome]:
     """The spec wants proof that mixed precision is on: the kernels of conv2d and matmul in FP16. On a CPU
     paddle's AMP switches itself off with one warning and trains in fp32; that is not certified, whatever the
     log says."""
-    if scene.cell.precision != "amp":
+    if scene.cell.precision != AMP:
         return
-    counts = operator_counts(scene.ops_file(scene.step), scene.step_log)
+    counts = operator_counts(scene.facts(scene.step))
     evidence = {"device": scene.step.device, "source": counts.source, "operators": counts.by_type}
+    capability = compute_capability(scene)
     if counts.low_total and all(low >= LOW_SHARE * total for low, total in counts.heavy.values()):
         yield passed(counts.text(), evidence=evidence)
-    elif scene.step.device == "cpu":
-        emulated = flag_use(scene).emulated
-        how = "precision was emulated" if emulated else "paddle stays in fp32 there"
+    elif scene.step.device == CPU:
+        how = "precision was emulated" if counts.low_casts else "paddle stays in fp32 there"
         told = f"{counts.text()} on this CPU" if counts.heavy else f"no operator counts ({counts.why})"
-        yield not_certified(f"{told}; {how}.", remedy=GPU_REMEDY, emulated=emulated, evidence=evidence)
-    elif (capability := compute_capability(scene)) and capability < CAPABILITY:
+        yield not_certified(
+            f"{told}; {how}.", remedy=GPU_REMEDY, emulated=bool(counts.low_casts), evidence=evidence
+        )
+    elif capability is not None and capability < CAPABILITY:
         yield not_certified(
             f"{counts.text()}; this GPU has compute capability {capability[0]}.{capability[1]}, below 7.0",
             remedy=GPU_REMEDY,
@@ -48,7 +53,7 @@ def low_precision_ran(scene: StepScene) -> Iterator[Outcome]:
     elif not counts.heavy:
         yield unchecked(
             f"no operator counts of this training: {counts.why}",
-            remedy="run the step with `tipc run` (it counts them), or with GLOG_v=4 in its environment",
+            remedy="run the step with `tipc run`: the witness counts them",
             evidence=evidence,
         )
     else:
@@ -59,35 +64,53 @@ def low_precision_ran(scene: StepScene) -> Iterator[Outcome]:
     "TA202",
     "The script does something with the precision it was given",
     scope="train",
-    reads="the operator counts, the training log, the training script's source",
-    remedy="let the training loop read the option: paddle.amp.auto_cast and GradScaler, and a line in "
-    "the log that says so",
+    reads="the calls of auto_cast, decorate and the loss scaler, and the operators, as the witness saw them",
+    remedy="let the training loop read the option: call the network in paddle.amp.auto_cast, enabled, and "
+    "scale its loss",
 )
 def flag_is_read(scene: StepScene) -> Iterator[Outcome]:
     """An option `--amp_level=O2` that argparse takes and nothing reads trains in fp32 and reports success. On
-    a CPU, where low precision cannot be shown, there is still a trace of a script that tried: low-precision
-    casts, paddle's own warning that AMP has no effect here, or a loss scaler. Source code alone, or no trace
-    at all, never passes."""
-    if scene.cell.precision != "amp":
+    a CPU, where low precision cannot be shown, there is still a trace of a script that tried: the network is
+    called in an auto_cast that is enabled, or something is cast to low precision. A loss scaler alone trains
+    in fp32. Its own words never pass. A script that switches auto_cast by the device shows nothing on a CPU:
+    that is not certified."""
+    if scene.cell.precision != AMP:
         return
-    use: FlagUse = flag_use(scene)
-    evidence = {"traces": list(use.traces), "source": list(use.source)}
-    if use.traces:
-        yield passed(f"it tried: {use.traces[0]}", evidence=evidence)
-    elif use.unread:
-        yield failed(f"nothing reads the precision option: {use.unread}", evidence=evidence)
-    elif use.source:
-        yield unchecked(
-            f"the source has {use.source[0]}, but nothing in the run shows that it was reached",
+    process, problem = seen_process(scene)
+    if process is None:
+        yield problem or unchecked("nothing was seen")
+        return
+    counts = operator_counts(scene.facts(scene.step))
+    asked = dict(process.training.amp) if process.training is not None else {}
+    if process.training is None or not process.training.forwards:
+        asked.pop("forwards", "")  # calls of networks were not seen at all
+    traces = trace(asked, counts)
+    evidence = {"traces": traces, "amp": asked}
+    if traces:
+        yield passed(f"it tried: {traces[0]}", evidence=evidence)
+    elif scene.step.device == CPU and DEVICE_WORDS.search(asked.get("off", "")):
+        yield not_certified(
+            f"auto_cast was called and, on this CPU, switched off by the script: enable={asked['off']}",
+            remedy=GPU_REMEDY,
             evidence=evidence,
         )
     else:
         yield failed(
-            "mixed precision was asked for, but no operator ran in low precision, paddle gave no warning "
-            "of AMP on "
-            "this device, and the script's source has neither auto_cast nor a loss scaler",
+            "mixed precision was asked for, but the network was never called in an enabled auto_cast, and no "
+            "operator ran in low precision",
             evidence=evidence,
         )
+
+
+def trace(asked: dict[str, str], counts: Counts) -> list[str]:
+    """What shows that a script tried."""
+    found = []
+    low = counts.low_total + counts.low_casts
+    if low:
+        found.append(f"{low} calls of conv2d, matmul or cast in fp16/bf16")
+    if asked.get("level", "O0") not in ("", "O0") and asked.get("forwards") != "0":
+        found.append(f"auto_cast at level {asked['level']}, {asked.get('dtype', '')}".rstrip(", "))
+    return found
 
 
 def compute_capability(scene: StepScene) -> tuple[int, int] | None:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tipc.certify.answers import ModelAnswer, WeightsAnswer
-from tipc.certify.arguments import argument
+import numpy as np
+from numpy.typing import NDArray
+
+from tipc.certify.evidence.answers import ModelAnswer
+from tipc.certify.evidence.arguments import argument
+from tipc.certify.evidence.exported import exported_model, predictors_seen
+from tipc.certify.evidence.params_file import read_params
+from tipc.certify.evidence.training_log import complaint
+from tipc.certify.evidence.weights_file import (
+    WeightsInFile,
+    digest,
+    find_weights,
+    load_arrays,
+    read_weights,
+)
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.kinds import PACT
 from tipc.run.artefacts import matches
 
 CLOCK = 2.0  # seconds by which a file system's clock may be behind
@@ -25,7 +41,7 @@ def written(scene: StepScene) -> Iterator[Outcome]:
     """A model file of an earlier run makes every later step succeed although this training wrote nothing."""
     if not scene.outcome.ok or not scene.step.produces:
         return
-    started, ended = scene.outcome.started, scene.outcome.started + scene.outcome.wall
+    started, ended = scene.outcome.since, scene.outcome.until
     files = []
     for wanted in scene.step.produces:
         path = next(
@@ -42,6 +58,11 @@ def written(scene: StepScene) -> Iterator[Outcome]:
         if written_at < started - CLOCK:
             old = (started - written_at) / 60
             yield failed(f"{wanted} is of an earlier run: {old:.1f} min older than this step", files=files)
+            return
+        if written_at > time.time() + CLOCK:
+            yield failed(
+                f"{wanted} is dated in the future: it would look new in every later run", files=files
+            )
             return
         if scene.run.ended and written_at > max(scene.run.ended, ended) + CLOCK:
             yield unchecked(f"{wanted} was replaced after this run", required=False, files=files)
@@ -84,11 +105,8 @@ def loads(scene: StepScene) -> Iterator[Outcome]:
         yield failed(f"the exported model does not load: {answer.error}", model_dir=scene.step.model_dir)
         return
     evidence = answer.model_dump(include={"structure", "parameters", "inputs", "outputs", "operators"})
-    batches = [
-        int(step.settings.get("batch_size", "1"))
-        for step in scene.steps("infer", scene.cell.id)
-        if step.settings.get("batch_size", "1").isdigit()
-    ]
+    free = any(shape and shape[0] <= 0 for shape in answer.inputs.values())
+    batches = asked_batches(scene, but_those_seen=free)
     fixed = {name: shape[0] for name, shape in answer.inputs.items() if shape and shape[0] > 0}
     clash = [(name, size) for name, size in fixed.items() if any(batch != size for batch in batches)]
     if not answer.inputs or not answer.outputs:
@@ -96,10 +114,8 @@ def loads(scene: StepScene) -> Iterator[Outcome]:
             f"the exported model has {len(answer.inputs)} inputs and {answer.outputs} outputs",
             evidence=evidence,
         )
-    elif answer.not_finite:
-        yield failed(
-            f"a parameter of the exported model is not finite: {answer.not_finite[0]}", evidence=evidence
-        )
+    elif (broken := parameter_not_finite(scene)) != "":
+        yield failed(f"a parameter of the exported model is not finite: {broken}", evidence=evidence)
     elif clash:
         name, size = clash[0]
         yield failed(
@@ -108,6 +124,40 @@ def loads(scene: StepScene) -> Iterator[Outcome]:
     else:
         told = ", ".join(f"{name} {shape}" for name, shape in answer.inputs.items())
         yield passed(f"{answer.structure}: {told}", evidence=evidence)
+
+
+def asked_batches(scene: StepScene, *, but_those_seen: bool) -> list[int]:
+    """The batch sizes that inference asks for.
+
+    Where one input has a free batch, another may be declared with a fixed one (the scale factors of a
+    detector) and take more all the same: sizes that a predictor was seen to run are no question then.
+    """
+    batches = []
+    for step in scene.steps("infer", scene.cell.id):
+        asked = step.settings.get("batch_size", "1")
+        ran = {size for one in predictors_seen(scene.facts(step)) for size in one.batch_sizes}
+        if asked.isdigit() and not (but_those_seen and int(asked) in ran):
+            batches.append(int(asked))
+    return batches
+
+
+def parameter_not_finite(scene: StepScene) -> str:
+    """The form of an exported parameter that holds NaN or an infinity; empty if none does."""
+    for array in exported_parameters(scene):
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            return f"one of shape {list(array.shape)}"
+    return ""
+
+
+def exported_parameters(scene: StepScene) -> list[NDArray[Any]]:
+    """The parameters of the model that the step exported; empty where they cannot be read."""
+    model = exported_model(scene, scene.step)
+    if model is None:
+        return []
+    try:
+        return read_params(model.parameters)
+    except (OSError, ValueError):
+        return []
 
 
 @check(
@@ -122,37 +172,34 @@ def weights_are_whole(scene: StepScene) -> Iterator[Outcome]:
     from."""
     if not scene.step.weights:
         return
-    answer = scene.answer("weights", scene.step)
-    if answer is None:
-        yield failed(f"training left no weights at {scene.step.weights}")
+    path = find_weights(scene.path(scene.step.weights))
+    if not path.is_file():
+        yield failed(f"training left no weights at {scene.step.weights}{complaint(scene)}")
         return
-    if not isinstance(answer, WeightsAnswer) or answer.error:
-        yield failed(f"{scene.step.weights} cannot be read: {answer.error}")
-        return
-    evidence = answer.model_dump(include={"tensors", "values", "not_finite"})
-    if not answer.values:
+    found = read_weights(path)
+    evidence = {"tensors": found.tensors, "values": found.values, "not_finite": list(found.not_finite)}
+    if found.error:
+        yield failed(f"{scene.step.weights} cannot be read: {found.error}")
+    elif not found.values:
         yield failed(f"{scene.step.weights} has no values", evidence=evidence)
-    elif answer.not_finite:
-        yield failed(f"{answer.not_finite[0]} in {scene.step.weights} is not finite", evidence=evidence)
-    elif start := unchanged_from(scene):
+    elif found.not_finite:
+        yield failed(f"{found.not_finite[0]} in {scene.step.weights} is not finite", evidence=evidence)
+    elif start := unchanged_from(scene, found):
         yield failed(
-            f"the weights are, byte for byte, those that training started from ({start})", evidence=evidence
+            f"the weights are those that training started from, every tensor of them ({start})",
+            evidence=evidence,
         )
     else:
-        yield passed(f"{answer.tensors} tensors, {answer.values:,} values", evidence=evidence)
+        yield passed(f"{found.tensors} tensors, {found.values:,} values", evidence=evidence)
 
 
-def unchanged_from(scene: StepScene) -> str:
+def unchanged_from(scene: StepScene, found: WeightsInFile) -> str:
     """The pretrained file that the trained weights are a mere copy of; "" if they are not."""
     given = argument(scene.step.argv, ("pretrained", "pretrained_model", "pretrain_weights", "weights"))
-    if not given:
+    if not given or given in ("null", "None"):
         return ""
-    start, end = scene.path(given, scene.step), scene.path(scene.step.weights)
-    try:
-        same = start.stat().st_size == end.stat().st_size and start.read_bytes() == end.read_bytes()
-    except OSError:
-        return ""
-    return given if same else ""
+    start = read_weights(find_weights(scene.path(given, scene.step)))
+    return given if start.digests and start.digests == found.digests else ""
 
 
 @check(
@@ -167,36 +214,49 @@ def same_values(scene: StepScene) -> Iterator[Outcome]:
     """An export that does not find its weights, or does not apply them, exports the random start. Tensors are
     compared bit for bit, whatever their names became. Quantised and folded models change them: parity covers
     those."""
-    answer = scene.answer("model", scene.step)
-    if not isinstance(answer, ModelAnswer) or answer.error or scene.cell.precision == "pact":
+    if scene.cell.precision == PACT or not scene.step.weights:
         return
+    trained = read_weights(find_weights(scene.path(scene.step.weights)))
+    exported = exported_parameters(scene)
+    known = set(trained.digests.values())
+    # Constants (the ones and zeros that layers start with) are alike in any two models and prove nothing.
+    telling = [
+        array for array in exported if array.size > 1 and array.dtype.kind == "f" and np.ptp(array) > 0
+    ]
+    matched = sum(digest(array) in known for array in telling)
     evidence = {
-        "tensors": answer.tensors,
-        "comparable": answer.comparable,
-        "matched": answer.matched,
-        "weights": answer.compared_with,
+        "tensors": len(exported),
+        "comparable": len(telling),
+        "matched": matched,
+        "weights": str(trained.path),
     }
-    if not answer.comparable:
+    if not telling or not known:
         yield unchecked(
             "no tensor of the exported model can be compared with the weights",
             required=False,
             evidence=evidence,
         )
-    elif answer.matched == 0:
+    elif matched == 0 and same_forms(trained, telling):
         yield failed(
-            f"none of {answer.comparable} exported tensors is in {scene.step.weights}: random or other "
+            f"none of {len(telling)} exported tensors is in {scene.step.weights}: random or other "
             "weights were "
             "exported",
             evidence=evidence,
         )
-    elif answer.matched < answer.comparable:
-        others = answer.comparable - answer.matched
+    elif matched < len(telling):
         yield unchecked(
-            f"{others} of {answer.comparable} exported tensors are not in {scene.step.weights} as they "
-            "are, for one "
-            f"{answer.unmatched}: folded, or not loaded; parity must tell",
+            f"{len(telling) - matched} of {len(telling)} exported tensors are not in "
+            f"{scene.step.weights} as they "
+            "are: folded, converted, or not loaded; parity must tell",
             required=False,
             evidence=evidence,
         )
     else:
-        yield passed(f"all {answer.matched} tensors bit-equal", evidence=evidence)
+        yield passed(f"all {matched} tensors bit-equal", evidence=evidence)
+
+
+def same_forms(trained: WeightsInFile, exported: list[NDArray[Any]]) -> bool:
+    """The exported tensors have shapes and types that the trained ones have: then the values should
+    be, too."""
+    forms = {(array.shape, array.dtype.str) for array in load_arrays(trained.path).values()}
+    return all((array.shape, array.dtype.str) in forms for array in exported)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any
 
-from tipc.certify.arguments import argument, flag_true
-from tipc.certify.logs import autolog_block, latency_stages
+from tipc.certify.evidence.arguments import argument, flag_true
+from tipc.certify.evidence.benchmark_block import autolog_block, latency_stages
+from tipc.certify.evidence.exported import predictors_seen
+from tipc.certify.evidence.input_images import input_images
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.kinds import PRECISIONS
+from tipc.run.record.facts import PredictorFacts
 
 FIELDS = {
     "env": ("OS_version", "CUDA_version", "CUDNN_version", "drivier_version|driver_version"),
@@ -120,6 +125,11 @@ def consistent(scene: StepScene) -> Iterator[Outcome]:
         )
 
 
+ONEDNN_IS_ON = (
+    "paddle 3 has oneDNN on unless it is switched off: config.disable_mkldnn() where it is not asked for"
+)
+
+
 @check(
     "TB603",
     "The benchmark is of the setting that was asked for",
@@ -155,6 +165,7 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
         if not same(str(wanted), str(has)):
             yield failed(
                 f"{key}: asked for {wanted}, the benchmark says {has} ({scene.step.log}:{block['line']})",
+                remedy=ONEDNN_IS_ON if key == "mkldnn" and same("false", str(wanted)) else "",
                 evidence=evidence,
             )
             return
@@ -170,3 +181,97 @@ def same(wanted: str, has: str) -> bool:
     if low[0] in ("true", "false"):
         return truth.get(low[1]) == truth[low[0]]
     return low[0] == low[1] or (low[0] == "gpu" and low[1].startswith("gpu"))
+
+
+@check(
+    "TB604",
+    "The benchmark is of what the predictor did",
+    scope="infer",
+    reads="the benchmark block, and the predictor's engine, precision, threads, batches and times, "
+    "as the witness saw "
+    "them",
+    remedy="let AutoLogger stamp around the predictor's run, and give it the config that the "
+    "predictor was made with",
+)
+def as_seen(scene: StepScene) -> Iterator[Outcome]:
+    """A block that is written by hand, an answer from a cache, a clock around nothing. Bounds: the inference
+    stage takes at least nine tenths of a run that was seen and, beyond preparing and fetching, not four times
+    as much as they do (on a GPU, ten times as much as the slowest); batches, threads, engine and precision
+    are those of the predictor."""
+    block = autolog_block(scene.step_log) if measured(scene) else None
+    ran = predictors_seen(scene.facts(scene.step))
+    if block is None or not ran:
+        return
+    place = f"({scene.step.log}:{block['line']})"
+    told = wrong_setting(block, ran) or wrong_batch(scene, block, ran) or wrong_time(block, ran)
+    evidence = {
+        "engine": ran[0].engine,
+        "precision": ran[0].precision,
+        "threads": ran[0].threads,
+        "batch_sizes": list(ran[0].batch_sizes),
+        "runs": sum(one.runs for one in ran),
+        "run_ms": 1000 * typical(ran),
+    }
+    if told:
+        yield failed(f"{told} {place}", evidence=evidence)
+    else:
+        yield passed(
+            f"{evidence['runs']} runs of {evidence['run_ms']:.2f} ms in {ran[0].engine}", evidence=evidence
+        )
+
+
+def typical(ran: Sequence[PredictorFacts]) -> float:
+    """Seconds of a usual run."""
+    return median([seconds for one in ran for seconds in one.run_seconds] or [0.0])
+
+
+def wrong_setting(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
+    """A setting of the block that no predictor had; empty if there is none."""
+    conf = block.get("conf", {})
+    onednn = any(one.engine == "onednn" for one in ran)
+    if same("true", str(conf.get("enable_mkldnn", ""))) and not onednn:
+        return f"the block says that oneDNN is on; the predictor ran in {ran[0].engine}"
+    if same("false", str(conf.get("enable_mkldnn", ""))) and all(one.engine == "onednn" for one in ran):
+        return "the block says that oneDNN is off; the predictor ran in it"
+    threads = str(conf.get("cpu_math_library_num_threads", ""))
+    if threads.isdigit() and all(one.threads not in (0, int(threads)) for one in ran):
+        return f"the block says {threads} threads; the predictor had {ran[0].threads}"
+    precision = str(block.get("model", {}).get("precision", "")).lower()
+    if precision in PRECISIONS and all(one.precision != precision for one in ran):
+        return f"the block says {precision}; the predictor computed in {ran[0].precision}"
+    return ""
+
+
+def wrong_batch(scene: StepScene, block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
+    """A batch size of the block, or a number of data, that the predictor was not fed; empty if it was."""
+    data = block.get("data", {})
+    sizes = {size for one in ran for size in one.batch_sizes}
+    size = str(data.get("batch_size", ""))
+    if size.isdigit() and int(size) not in sizes and max(sizes, default=0) < int(size):
+        images = len(input_images(scene))
+        if not images or min(images, int(size)) > max(sizes, default=0):
+            return f"the block says batches of {size}; the predictor was fed {sorted(sizes)}"
+    count = str(data.get("data_num", ""))
+    seen = max(sum(one.runs for one in ran), sum(one.samples for one in ran))
+    if count.isdigit() and int(count) > seen:
+        return f"the block says {count} data; the predictor was run {seen} times"
+    return ""
+
+
+def wrong_time(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
+    """An inference time that cannot be of the runs that were seen; empty if it can."""
+    mean = latency_stages(block).get("inference", {}).get("mean")
+    seconds = [seconds for one in ran for seconds in one.run_seconds]
+    if mean is None or not seconds:
+        return ""
+    # Scripts leave warm-up runs out of the mean: the quickest quarter is a bound that holds for any choice.
+    quick = 1000 * sorted(seconds)[len(seconds) // 4]
+    slow = 1000 * max(seconds)
+    if mean < 0.9 * quick - 0.01:
+        return f"the block says {mean:g} ms; a run took {quick:.3g} ms and more"
+    # On a GPU a run returns before it has ended; on a CPU the rest of the stage is copying.
+    usual = 1000 * sum(seconds) / len(seconds)
+    most = 10 * slow + 50 if any(one.device != "cpu" for one in ran) else 4 * usual + 10
+    if mean > most:
+        return f"the block says {mean:g} ms; runs took {usual:.3g} ms, {slow:.3g} ms at most"
+    return ""

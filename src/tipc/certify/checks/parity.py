@@ -1,373 +1,391 @@
-"""TP3xx: the inference engine predicts what the training engine predicts."""
+"""TP301, TP302, TP303, TP305: the exported model answers what the trained network answered, in every
+engine."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import dataclass
 from typing import Any
 
-from tipc.certify.answers import Comparison, ParityAnswer
-from tipc.certify.predictions import compare_predictions, predictions, printed_classes
+from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, compare
+from tipc.certify.evidence.answers import ParityAnswer
+from tipc.certify.evidence.evaluations import seen_evaluation
+from tipc.certify.evidence.exported import exported_model
+from tipc.certify.evidence.likeness import Likeness, is_flat, likeness_inside, likenesses
+from tipc.certify.evidence.params_file import read_params
+from tipc.certify.evidence.trials import (
+    EVALUATION,
+    NATIVE,
+    ONE_BY_ONE,
+    ROUNDED,
+    SEEDED,
+    Answered,
+    samples_of,
+)
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
-from tipc.certify.scene import CellScene, StepScene
-from tipc.plan.model import Step
+from tipc.certify.scene import StepScene
+from tipc.kinds import INT8 as INT8_WORD
+from tipc.kinds import PACT
 
-# (share of the largest |output| that may differ, share of the decisions that must be the same)
-TOLERANCES = {
-    "float32": (1e-4, 0.999),
-    "float16": (2e-2, 0.98),
-    "bfloat16": (5e-2, 0.95),
-    "pact": (5e-2, 0.9),
-}
-PREPROCESS = 1e-3  # of a normalised batch
 DROP = 0.015  # of the metric, int8 against the reference; at least one image of those compared
-NOISE = 10.0  # times what the reference varies by itself is still agreement
-# How many times what a rounding of the input does is agreement, and at most which share of the largest
-# |output|: no network may make more than this of a rounding. That of a quantised one is a step of 8 bits.
-ROUNDING = {"pact": (1.0, 0.2)}
-FLOAT_ROUNDING = (10.0, 1e-3)
-WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md tells the protocol)"
+FLAT_REMEDY = (
+    "train until the network answers differently to different images (more epochs or a larger "
+    "learning rate in the "
+    "lite mode)"
+)
+NO_EVALUATION = (
+    "let the chain evaluate the trained network (the eval line of the config, or an evaluation at "
+    "the end of the "
+    "training), by calling it in eval mode"
+)
 
 
-def asked(scene: StepScene) -> tuple[ParityAnswer | None, Outcome | None]:
-    """The probe's answer, or the outcome that says why there is none."""
-    answer = scene.answer("parity", scene.step)
-    if not isinstance(answer, ParityAnswer):
-        return None, unchecked("this export is not made by a python that could be asked")
-    if answer.error:
-        return None, failed(
-            f"the comparison broke: {answer.error}", remedy="mend test_tipc/parity.py or the model"
-        )
-    if answer.missing:
-        return None, unchecked(f"there is no {answer.missing}", remedy=WRITE_PARITY)
-    return answer, None
+@dataclass(frozen=True)
+class Compared:
+    """One trial of the exported model against what it should answer."""
+
+    trial: Answered
+    found: list[Likeness]
+    bound: Bound
+
+    @property
+    def wrong(self) -> Likeness | None:
+        """The first output that is not in agreement; one without a counterpart counts only if nothing
+        has one."""
+        known = [one for one in self.found if one.agreement is not None]
+        for one in known or self.found:
+            if not one.agrees(self.bound):
+                return one
+        return None
+
+    @property
+    def best(self) -> Likeness:
+        return max(self.found, key=lambda one: one.agreement.decisions if one.agreement else 0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """For the evidence."""
+        engine, source = self.trial.trial.engine, self.trial.trial.source
+        batch = self.trial.trial.batch
+        return [{"engine": engine, "source": source, "batch": batch, **one.row()} for one in self.found]
 
 
-def tolerance(scene: StepScene, answer: ParityAnswer) -> tuple[float, float]:
-    """(largest allowed difference, share of equal decisions) for a cell's precision and the model's type.
-
-    A deep network with large outputs makes much of a rounding, and two engines round differently: what one
-    rounding of the input does to the trained network itself is measured, and allowed.
-    """
-    kind = "pact" if scene.cell.precision == "pact" else answer.dtype
-    relative, share = TOLERANCES.get(kind, TOLERANCES["float32"])
-    scale = max(answer.scale, 1e-3)
-    times, most = ROUNDING.get(kind, FLOAT_ROUNDING)
-    rounding = min(times * answer.rounding, most * scale)
-    return max(relative * scale, NOISE * answer.noise, rounding), share
+def trial_of(scene: StepScene, source: str, engine: str = NATIVE) -> Answered | None:
+    """What the model answered in one of its trials; None: it was not tried."""
+    for one in scene.trials(scene.step):
+        if one.trial.source == source and one.trial.engine == engine:
+            return one
+    return None
 
 
-def evidence_of(answer: ParityAnswer, limit: float) -> dict[str, Any]:
+def bound_for(scene: StepScene, source: str) -> Bound:
+    """How much noise is agreement for this model: by its numbers, its precision, and what rounding
+    does to it."""
+    if scene.cell.precision == PACT:
+        base = INT8
+    else:
+        base = bound_of_numbers(scene)
+    plain, moved = trial_of(scene, source), trial_of(scene, f"{ROUNDED} {source}")
+    if plain is None or moved is None or plain.error or moved.error:
+        return base
+    return base.with_sensitivity(sensitivity(plain, moved))
+
+
+def sensitivity(plain: Answered, moved: Answered) -> float:
+    """The noise that a rounding of every input and weight makes, in the worst output that has a row a
+    sample."""
+    few = samples_of(moved.trial.feeds)
+    worst = 0.0
+    known = {**plain.outputs, **plain.inner}
+    for name, value in [*moved.outputs.items(), *moved.inner.items()]:
+        whole = known.get(name)
+        if whole is None or value.dtype.kind != "f" or not value.ndim or len(value) != few:
+            continue
+        agreement = compare(whole[:few], value)
+        if agreement.finite and math.isfinite(agreement.noise):
+            worst = max(worst, agreement.noise)
+    return worst
+
+
+def bound_of_numbers(scene: StepScene) -> Bound:
+    """By the type that the exported weights are stored in."""
+    model = exported_model(scene, scene.step)
+    try:
+        arrays = read_params(model.parameters) if model is not None else []
+    except (OSError, ValueError):
+        return FP32
+    kinds = {array.dtype.name for array in arrays if array.size > 1}
+    if "uint16" in kinds:
+        return BF16  # its 16 bits
+    return FP16 if "float16" in kinds else FP32
+
+
+def against_evaluation(scene: StepScene, engine: str = NATIVE) -> Compared | None:
+    """The exported model on what the evaluation fed, against what the trained network answered."""
+    evaluation = seen_evaluation(scene, scene.cell.id)
+    trial = trial_of(scene, EVALUATION, engine)
+    if evaluation is None or trial is None or trial.error:
+        return None
+    found = likenesses(evaluation.outputs, trial.outputs, evaluation.samples)
+    bound = bound_for(scene, EVALUATION)
+    if is_flat(found):
+        inside = likeness_inside(evaluation.outputs, trial.inner)
+        # Values inside may be any: they tell something only where they agree.
+        if inside is not None and inside.agrees(bound):
+            found.append(inside)
+    return Compared(trial, found, bound) if found else None
+
+
+def against_network(scene: StepScene, engine: str = NATIVE) -> Compared | None:
+    """The exported model on seeded inputs, against the answers of the network that was handed to the
+    export."""
+    model = exported_model(scene, scene.step)
+    trial = trial_of(scene, SEEDED, engine)
+    if model is None or model.facts is None or trial is None or trial.error or not model.facts.outputs:
+        return None
+    arrays = scene.arrays(scene.step)
+    own = {name: arrays[key] for name, key in model.facts.outputs.items() if key in arrays}
+    found = likenesses(own, trial.outputs, samples_of(trial.trial.feeds))
+    return Compared(trial, found, bound_for(scene, SEEDED)) if found else None
+
+
+def evidence_of(*compared: Compared | None) -> dict[str, Any]:
+    """The figures of comparisons."""
+    known = [one for one in compared if one is not None]
     return {
-        "table": [row.model_dump() for row in answer.table],
-        "noise": answer.noise,
-        "rounding": answer.rounding,
-        "scale": answer.scale,
-        "samples": answer.samples,
-        "dtype": answer.dtype,
-        "tolerance": limit,
+        "table": [row for one in known for row in one.rows()],
+        "bound": max((one.bound.noise for one in known), default=0.0),
     }
-
-
-def told(row: Comparison) -> str:
-    return f"max |Δ| {row.max_abs:.2g}, top-1 {row.argmax_equal}/{row.argmax_total}"
-
-
-def disagrees(row: Comparison, limit: float, share: float) -> str:
-    """Why a row of the table is not agreement; "" if it is."""
-    if row.error:
-        return f"{row.engine}, batch {row.batch}: {row.error}"
-    if not row.finite:
-        return f"{row.engine}, batch {row.batch}: the output is not finite"
-    agrees = row.max_abs <= limit  # never where one of them is not a number
-    if not agrees or row.argmax_equal < share * row.argmax_total:
-        return f"{row.engine}, batch {row.batch}: {told(row)}, allowed are {limit:.2g}"
-    return ""
 
 
 @check(
     "TP301",
     "The exported model predicts what the trained one does",
     scope="export",
-    reads="the trained weights and the exported model, on the lite images, through test_tipc/parity.py",
+    reads="what the evaluation fed and got, as the witness saw it, and the exported model on the same inputs",
     remedy="export the weights that were trained, in eval mode, with the same network and the same outputs",
 )
 def parity(scene: StepScene) -> Iterator[Outcome]:
     """The complaint that users have most: the model behaves well in training and differently in deployment.
-    The same batch goes through both engines; the reference runs twice first, to know the noise."""
-    answer, reason = asked(scene)
-    if answer is None:
-        yield from_result_lines(scene) or reason or unchecked("nothing was compared")
+    The exported model gets what the evaluation fed, and must answer what the trained network answered,
+    through
+    whichever head the export added. Nothing is needed from the repository for it."""
+    if exported_model(scene, scene.step) is None:
+        yield unchecked("there is no exported model that could be tried")
         return
-    limit, share = tolerance(scene, answer)
-    evidence = evidence_of(answer, limit)
-    if answer.noise > 1e-3 * max(answer.scale, 1e-3):
+    network = against_network(scene)
+    compared = against_evaluation(scene)
+    if compared is None:
+        yield without_evaluation(scene, network)
+        return
+    evidence = evidence_of(compared, network)
+    wrong = compared.wrong
+    if wrong is not None and wrong.agreement is None:
+        yield without_evaluation(scene, network)
+    elif wrong is not None:
         yield failed(
-            f"the trained network gives two answers to one input (they differ by {answer.noise:.2g}): not "
-            "in eval mode",
-            remedy="call model.eval() in reference(); dropout and batch-norm must not be in training mode",
+            f"other answers than the trained network's: output {wrong.output}: {wrong.text()}; "
+            "allowed is noise "
+            f"of {compared.bound.noise:.2g}",
             evidence=evidence,
         )
-        return
-    if answer.constant:
-        yield failed(
-            "the trained network gives the same output for every image: it has learnt nothing",
+    elif is_flat(compared.found) and (network is None or is_flat(network.found)):
+        yield unchecked(
+            "the trained network answers the same to every image: that another one does, too, shows nothing",
+            remedy=FLAT_REMEDY,
             evidence=evidence,
         )
-        return
-    rows = [row for row in answer.table if row.engine == "native"]
-    wrong = [text for row in rows if (text := disagrees(row, limit, share))]
-    if wrong:
-        yield failed(f"other predictions than the trained model's: {wrong[0]}", evidence=evidence)
-    elif rows:
-        # Without oneDNN only a few images are tried; where it agrees, too, it has seen them all.
-        agreed = [row for row in answer.table if row.engine != "int8" and not disagrees(row, limit, share)]
-        yield passed(told(max(agreed, key=lambda row: row.argmax_total)), evidence=evidence)
     else:
-        yield unchecked("no predictor could be built", evidence=evidence)
+        filled = f", with {', '.join(compared.trial.unfed)} as deployed" if compared.trial.unfed else ""
+        yield passed(f"{compared.best.text()}{filled}", evidence=evidence)
 
 
-def from_result_lines(scene: StepScene) -> Outcome | None:
-    """Without parity.py: what evaluation and inference printed or wrote about the same images, where they
-    did."""
-    trained = [predictions(scene, step) for step in scene.steps("eval", scene.cell.id)]
-    deployed = [predictions(scene, step) for step in scene.steps("infer", scene.cell.id)]
-    for one in trained:
-        for other in deployed:
-            result = compare_predictions(one, other)
-            if result.common and result.differences:
-                return failed(
-                    f"evaluation and inference differ: {result.differences[0]}", evidence=result.evidence()
-                )
-            if result.common:
-                return passed(
-                    f"{result.common} images predicted alike by both scripts", evidence=result.evidence()
-                )
-    return None
+def without_evaluation(scene: StepScene, network: Compared | None) -> Outcome:
+    """What can be said where the evaluation's inputs do not fit the exported model, or nothing was
+    evaluated."""
+    trial = trial_of(scene, EVALUATION)
+    why = "no evaluation of the trained network was seen"
+    if trial is not None:
+        why = trial.error or "the evaluation's outputs have another form"
+    if network is None or network.wrong is not None or is_flat(network.found):
+        return unchecked(f"nothing could be compared: {why}", remedy=NO_EVALUATION)
+    model = exported_model(scene, scene.step)
+    trained = scene.trained_digests(scene.cell.id)
+    exported = (
+        set(model.facts.weights.tensors.values()) if model and model.facts and model.facts.weights else set()
+    )
+    if not trained or not trained <= exported:
+        return unchecked(f"nothing could be compared with the trained network: {why}", remedy=NO_EVALUATION)
+    return passed(
+        f"the network that was exported has all {len(trained)} trained tensors, and the model answers "
+        "as it does: "
+        f"{network.best.text()} ({why})",
+        evidence=evidence_of(network),
+    )
 
 
 @check(
     "TP302",
-    "oneDNN predicts the same",
+    "Every engine answers what the exported network answered",
     scope="export",
-    reads="the exported model with oneDNN on and off",
-    remedy="report the operator to paddle, or leave it out with config.delete_pass(); do not deploy it "
-    "as it is",
+    reads="the network that was handed to the export on seeded inputs, and the exported model in each engine",
+    remedy="report the operator to paddle, or leave it out with config.delete_pass(); do not deploy "
+    "it as it is",
 )
-def onednn(scene: StepScene) -> Iterator[Outcome]:
-    """oneDNN replaces and fuses operators. It is on in most deployments on a CPU, and its results must be the
-    same."""
-    answer, _ = asked(scene)
-    if answer is None:
-        return
-    limit, share = tolerance(scene, answer)
-    rows = [row for row in answer.table if row.engine == "onednn"]
-    wrong = [text for row in rows if (text := disagrees(row, limit, share))]
-    if wrong:
-        yield failed(wrong[0], evidence=evidence_of(answer, limit))
+def engines(scene: StepScene) -> Iterator[Outcome]:
+    """Engines replace and fuse operators, and their results must be the same: on the inputs of the evaluation
+    and on seeded ones, which have values that the lite images may not have."""
+    asked = [one for one in scene.trials(scene.step) if one.trial.source in (EVALUATION, SEEDED)]
+    names = dict.fromkeys(one.trial.engine for one in asked)
+    told, rows = [], []
+    for engine in names:
+        if engine_precision(engine) == INT8_WORD:
+            continue  # TP305
+        for compared in (against_network(scene, engine), against_evaluation(scene, engine)):
+            if compared is None:
+                continue
+            rows.append(compared)
+            wrong = compared.wrong
+            if wrong is not None and wrong.agreement is not None:
+                told_wrong = (
+                    f"{engine}: output {wrong.output}: {wrong.text()}, allowed is {compared.bound.noise:.2g}"
+                )
+                if not wrong.agreement.finite:
+                    told_wrong = f"{engine}: output {wrong.output} is not finite"
+                yield failed(told_wrong, evidence=evidence_of(*rows))
+                return
+        told.append(engine)
+    broken = [one for one in asked if one.error and engine_precision(one.trial.engine) != INT8_WORD]
+    if broken and broken[0].trial.engine != NATIVE and broken[0].trial.source == EVALUATION:
+        yield failed(
+            f"{broken[0].trial.engine} cannot run it: {broken[0].error}", evidence=evidence_of(*rows)
+        )
     elif rows:
-        yield passed(told(rows[0]), evidence=evidence_of(answer, limit))
-    else:
-        yield unchecked("there is no oneDNN in this paddle", required=False)
+        yield passed(f"{', '.join(told)}: {rows[0].best.text()}", evidence=evidence_of(*rows))
+    elif asked:
+        yield unchecked("no answer of the exported network is known", required=False)
+
+
+def engine_precision(name: str) -> str:
+    """What an engine computes in."""
+    from tipc.certify.engines import all_engines
+
+    return all_engines()[name].precision
 
 
 @check(
     "TP303",
     "Batch 1 and larger batches predict the same",
     scope="export",
-    reads="the exported model at batch 1, at the configured size and with all samples at once",
+    reads="the exported model on the same samples, together and one by one",
     remedy="export with InputSpec([None, …]) and the network in eval mode",
 )
 def batches(scene: StepScene) -> Iterator[Outcome]:
     """A model that was exported in training mode normalises by the batch, and one with a fixed batch refuses
     others: its predictions depend on which images happen to come together."""
-    answer, _ = asked(scene)
-    if answer is None:
+    single = trial_of(scene, ONE_BY_ONE)
+    together = trial_of(scene, EVALUATION) or trial_of(scene, SEEDED)
+    if single is None or together is None or together.error:
         return
-    limit, _ = tolerance(scene, answer)
-    by_batch = {row.batch: row for row in answer.table if row.engine == "native"}
-    if len(by_batch) < 2:
-        yield unchecked(
-            "there is a single sample: one batch size is all that can be tried",
-            evidence=evidence_of(answer, limit),
-        )
+    count = samples_of(single.trial.feeds)
+    if count < 2:
+        yield unchecked("there is a single sample: one batch size is all that can be tried", required=False)
         return
-    evidence = evidence_of(answer, limit)
-    broken = [row for row in by_batch.values() if row.error]
-    other = [row for row in by_batch.values() if row.batch_max_abs > limit]
-    if broken and len(broken) < len(by_batch):
-        yield failed(f"it refuses batch {broken[0].batch}: {broken[0].error}", evidence=evidence)
-    elif other:
-        yield failed(
-            f"the predictions depend on the batch size: at batch {other[0].batch} they differ by "
-            f"{other[0].batch_max_abs:.2g} from those at {max(by_batch)}",
-            evidence=evidence,
-        )
-    elif not broken:
-        yield passed(f"same at {', '.join(map(str, sorted(by_batch)))}", evidence=evidence_of(answer, limit))
-
-
-@check(
-    "TP304",
-    "Deployment feeds what training saw",
-    scope="export",
-    reads="train_preprocess and deploy_preprocess of test_tipc/parity.py on the lite images",
-    remedy="take the transforms of training, evaluation and deployment from one place; write them into "
-    "the exported "
-    "model's yaml",
-)
-def preprocessing(scene: StepScene) -> Iterator[Outcome]:
-    """Same weights, other input: another resize, crop, mean, scale or colour order in the deployment script.
-    It is the most frequent cause of a model that is worse in production, and no error is ever raised."""
-    answer, _ = asked(scene)
-    if answer is None:
+    if single.error:
+        yield failed(f"it refuses batch 1: {single.error}")
         return
-    difference = answer.preprocess_max_abs
-    evidence = {"shapes": answer.preprocess_shapes, "max_abs": difference, "note": answer.preprocess_note}
-    if difference is None:
-        one, other = ([*answer.preprocess_shapes, [], []])[:2]
-        yield failed(
-            f"training feeds {one}, deployment {other}: the preprocessing differs", evidence=evidence
-        )
-    elif not difference <= PREPROCESS:
-        note = f": {answer.preprocess_note}" if answer.preprocess_note else ""
-        yield failed(f"the preprocessing differs by {difference:.3g}{note}", evidence=evidence)
-    else:
-        yield passed(f"same input, max |Δ| {difference:.2g}", evidence=evidence)
+    bound = bound_for(scene, together.trial.source)
+    for name, value in single.outputs.items():
+        other = together.outputs.get(name)
+        if other is None or not other.ndim or len(other) < len(value) or len(value) != count:
+            continue  # a list of boxes has no row a sample
+        agreement = compare(other[: len(value)], value)
+        if not agreement.agrees(bound):
+            yield failed(
+                f"the predictions depend on the batch: one by one, output {name} has {agreement.text()}",
+                max_abs=agreement.max_abs,
+                noise=agreement.noise,
+            )
+            return
+    yield passed(f"{count} samples alike one by one and together")
 
 
 @check(
     "TP305",
     "int8 loses no more than allowed",
     scope="export",
-    reads="metric() of test_tipc/parity.py on the outputs of the int8 engine",
-    remedy="train the quantised model longer or with a smaller learning rate, store its weights as real "
-    "int8, keep "
+    reads="the exported model in int8 on what the evaluation fed; metric() of test_tipc/parity.py, "
+    "if it is there",
+    remedy="train the quantised model longer or with a smaller learning rate, store its weights as "
+    "real int8, keep "
     "sensitive layers in fp32",
 )
 def int8_drop(scene: StepScene) -> Iterator[Outcome]:
     """An int8 model is used only if it is as good. oneDNN's int8 pass silently misreads weights that are
     stored as integers in float32: it runs, and the accuracy is that of guessing."""
-    if scene.cell.precision != "pact":
+    if scene.cell.precision != PACT:
         return
-    answer, reason = asked(scene)
-    if answer is None:
-        if reason:
-            yield unchecked(f"int8 was not measured: {reason.message}", remedy=WRITE_PARITY)
+    tried = [one for one in scene.trials(scene.step) if engine_precision(one.trial.engine) == INT8_WORD]
+    if not tried:
+        yield unchecked("the model was not tried in int8: only the older form (.pdmodel) can be quantised")
         return
-    rows = [row for row in answer.table if row.engine == "int8"]
-    reference, measured = answer.metrics.get("reference"), answer.metrics.get("int8")
-    broken = next((row for row in rows if row.error or not row.finite), None)
+    broken = [one for one in tried if one.error]
     if broken:
-        yield failed(f"int8, batch {broken.batch}: {broken.error or 'the output is not finite'}")
-    elif not rows or not reference or not measured:
-        yield unchecked("there is no metric() in test_tipc/parity.py", remedy=WRITE_PARITY)
+        yield failed(f"{broken[0].trial.engine} cannot run it: {broken[0].error}")
+        return
+    metric = metric_drop(scene)
+    compared = against_evaluation(scene, tried[0].trial.engine) or against_network(
+        scene, tried[0].trial.engine
+    )
+    if metric is not None:
+        yield metric
+    if compared is None:
+        if metric is None:
+            yield unchecked("nothing could be compared in int8", remedy=NO_EVALUATION)
+        return
+    wrong = compared.wrong
+    if wrong is None:
+        yield passed(f"in int8: {compared.best.text()}", evidence=evidence_of(compared))
+    elif lacks_vnni(scene):
+        yield not_certified(
+            f"in int8: {wrong.text()}; this CPU has no VNNI, without which oneDNN's sums can saturate",
+            remedy="run it on a CPU with AVX512 VNNI or AVX VNNI",
+            evidence=evidence_of(compared),
+        )
     else:
-        bound = max(DROP, 1.01 / max(answer.samples, 1))
-        drop = reference.value - measured.value
-        evidence = {
-            "metric": reference.name,
-            "reference": reference.value,
-            "int8": measured.value,
-            "drop": drop,
-            "bound": bound,
-            "table": [row.model_dump() for row in rows],
-        }
-        text = f"{reference.name} {reference.value:.4g} → {measured.value:.4g} in int8"
-        whole = max(rows, key=lambda row: row.argmax_total)
-        if drop <= bound:
-            yield passed(f"{text}, {told(whole)}", evidence=evidence)
-        elif lacks_vnni(scene):
-            yield not_certified(
-                f"{text}: a loss of {drop:.3g}, allowed are {bound:.3g}; this CPU has no VNNI, without which "
-                "oneDNN's sums can saturate",
-                remedy="run it on a CPU with AVX512 VNNI or AVX VNNI",
-                evidence=evidence,
-            )
-        else:
-            yield failed(f"{text}: a loss of {drop:.3g}, allowed are {bound:.3g}", evidence=evidence)
+        yield failed(
+            f"in int8: {wrong.text()}, allowed is {compared.bound.noise:.2g}", evidence=evidence_of(compared)
+        )
+
+
+def metric_drop(scene: StepScene) -> Outcome | None:
+    """The repository's own metric of the exported model, in int8 against its simulation; None: it has
+    none."""
+    answer = scene.answer("parity", scene.step)
+    if not isinstance(answer, ParityAnswer) or not answer.metrics:
+        return None
+    reference = answer.metrics.get(NATIVE)
+    measured = [metric for name, metric in answer.metrics.items() if name != NATIVE]
+    if reference is None or not measured:
+        return None
+    bound = max(DROP, 1.01 / max(answer.samples, 1))
+    drop = reference.value - measured[0].value
+    text = f"{reference.name} {reference.value:.4g} → {measured[0].value:.4g} in int8"
+    evidence = {
+        "metric": reference.name,
+        "reference": reference.value,
+        "int8": measured[0].value,
+        "drop": drop,
+        "bound": bound,
+    }
+    if drop <= bound:
+        return passed(text, evidence=evidence)
+    if lacks_vnni(scene):
+        return not_certified(f"{text}: a loss of {drop:.3g}; this CPU has no VNNI", evidence=evidence)
+    return failed(f"{text}: a loss of {drop:.3g}, allowed are {bound:.3g}", evidence=evidence)
 
 
 def lacks_vnni(scene: StepScene) -> bool:
     """The processor that the run happened on is known, and has no instructions for int8."""
     flags = scene.run.environment.get("cpu", {}).get("flags")
     return bool(flags) and not any("vnni" in flag for flag in flags)
-
-
-@check(
-    "TP306",
-    "The inference script predicts the same in all its settings",
-    scope="cell",
-    reads="the result lines and prediction files of the cell's inference steps",
-    remedy="see what the script does with a batch: every image of it must be predicted, and with its own "
-    "result",
-)
-def settings_agree(scene: CellScene) -> Iterator[Outcome]:
-    """Batch size, threads and oneDNN are a matter of speed. A script that loses images of a larger batch, or
-    gives each the result of the first, shows only when its outputs are laid side by side."""
-    steps = scene.steps("infer", scene.cell.id)
-    found: list[tuple[Step, dict[str, Any]]] = [(step, predictions(scene, step)) for step in steps]
-    found = [(step, result) for step, result in found if result]
-    if not steps:
-        return
-    if len(found) < 2:
-        if len(steps) > 1:
-            yield unchecked(
-                f"{len(found)} of {len(steps)} inference steps printed predictions that can be compared",
-                required=False,
-            )
-        return
-    compared = 0
-    for (first_step, first), (step, result) in combinations(found, 2):
-        # int8 may decide otherwise than fp32: TP305 bounds that.
-        if first_step.settings.get("precision") != step.settings.get("precision"):
-            continue
-        compared += 1
-        comparison = compare_predictions(first, result, all_images=True)
-        if comparison.differences:
-            yield failed(
-                f"{setting(step)} differs from {setting(first_step)}: {comparison.differences[0]}",
-                step=step.id,
-                evidence=comparison.evidence(),
-            )
-            return
-    images = len(found[0][1])
-    if compared:
-        yield passed(f"{len(found)} settings, {images} images alike", settings=len(found), images=images)
-    else:
-        yield unchecked("each setting has another precision", required=False)
-
-
-def setting(step: Step) -> str:
-    return ", ".join(f"{key} {value}" for key, value in step.settings.items()) or step.id
-
-
-@check(
-    "TP307",
-    "The inference script prints what the exported model predicts",
-    scope="cell",
-    reads="the result lines (`class_id`) of the inference steps, and the exported model on the same images",
-    remedy="read the model that --model-dir names, and print the arg-max of its own output",
-)
-def printed_is_predicted(scene: CellScene) -> Iterator[Outcome]:
-    """A script that reads another model, mixes up its images or prints what it always prints passes every
-    other check. The images that it printed a class for go through the exported model once more."""
-    if scene.cell.precision == "pact":
-        return  # the script may run it in int8, and int8 may decide otherwise: TP305 bounds that
-    for step in scene.steps("export", scene.cell.id):
-        answer = scene.answer("parity", step)
-        decisions = answer.decisions if isinstance(answer, ParityAnswer) else {}
-        printed = printed_classes(scene, scene.cell.id)
-        common = [image for image in printed if image in decisions]
-        wrong = [image for image in common if printed[image] != decisions[image]]
-        if wrong:
-            image = wrong[0]
-            yield failed(
-                f"it printed class {printed[image]} for {image.rpartition('/')[2]}, the exported model "
-                "predicts "
-                f"{decisions[image]}",
-                printed=printed,
-                predicted=decisions,
-            )
-        elif common:
-            yield passed(f"{len(common)} of {len(common)} classes", printed=printed, predicted=decisions)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from tipc.certify.logs import lines
+from tipc.certify.evidence.logs import read_log
+from tipc.certify.evidence.training_log import complaint
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene
-from tipc.run.record import BLOCKED, FLAKY, INTERRUPTED, PENDING
+from tipc.kinds import (
+    BLOCKED,
+    EXPORT,
+    FLAKY,
+    INFER,
+    INTERRUPTED,
+    PENDING,
+    STEP_KINDS,
+    TRAIN,
+    TRAIN_CHAIN,
+)
+from tipc.language import sentence, sentences
 
 SELECT_ALL = "run them as well: `tipc run --resume --only train,eval,export,infer`"
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
@@ -16,18 +28,7 @@ CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 IDLE_BELOW = 0.5
 IDLE = "; the processors worked for {:.0f} s only: were its processes stopped?"
 LITE = "lite_train_lite_infer"
-NO_DEVICE = (
-    "no GPU on this machine",
-    "planned for the CPU",
-)  # the planner's reasons that are about the machine
-
-# What a program prints only when it dies or an error escapes it. A handled error has no need of these words.
-DEATH = re.compile(
-    r"^\s*(?:Traceback \(most recent call last\):|Segmentation fault|Aborted(?: \(core dumped\))?$|Killed$|"
-    r"FatalError: |C\+\+ Traceback \(most recent call last\)|\[?\(?(?:InvalidArgument|NotFound|OutOfRange|"
-    r"Unavailable|Unimplemented|ResourceExhausted|PreconditionNotMet|PermissionDenied)Error?\)? )"
-)
-ERROR = re.compile(r"^\s*(?:[\w.]*(?:Error|Exception|Interrupt)|AssertionError)\b(?::\s*(.*))?$")
+NO_DEVICE = ("no-device", "planned-for")  # the planner's reasons that are about the machine
 
 
 @check(
@@ -49,15 +50,17 @@ def step_passed(scene: StepScene) -> Iterator[Outcome]:
         "wall": round(result.wall, 3),
         "log": result.log,
     }
+    why = sentence(result.reason, "en")
     if result.ok:
         again = f" at attempt {result.attempts}" if result.state == FLAKY else ""
         yield passed(f"passed in {result.wall:.1f} s{again}", evidence=evidence)
     elif result.left_out:
         yield unchecked("not selected for this run", remedy=SELECT_ALL, evidence=evidence)
     elif result.state in (BLOCKED, PENDING, INTERRUPTED):
-        yield unchecked(f"{result.state}: {result.reason or 'it was not run to its end'}", evidence=evidence)
+        yield unchecked(f"{result.state}: {why or 'it was not run to its end'}", evidence=evidence)
     else:
-        yield failed(f"{result.state}: {result.reason or 'no reason was recorded'}", evidence=evidence)
+        told = why or "no reason was recorded"
+        yield failed(f"{result.state}: {told}{complaint(scene)}", evidence=evidence)
 
 
 @check(
@@ -72,23 +75,24 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
     bash says "Run successfully" although nothing was done."""
     if not scene.outcome.ok:
         return
-    found = 0
-    for number, text in lines(scene.step_log):
-        if not found and DEATH.match(text):
-            found, message = number, text.strip()
-        elif found and (match := ERROR.match(text)):
-            found, message = number, match[0].strip()
-            break
-    if found:
-        yield failed(
-            f"exit status 0, but the log tells of an error: {message[:200]} ({scene.step.log}:{found})",
-            log=str(scene.step_log),
-            line=found,
-        )
-    elif scene.step_log.is_file():
-        yield passed("no escaped error in the log", log=str(scene.step_log))
-    else:
+    if not scene.step_log.is_file():
         yield unchecked(f"the log is not there: {scene.step_log}")
+        return
+    errors = read_log(scene.step_log).errors
+    evidence = {"log": str(scene.step_log), "errors": [f"{one.line}: {one.text}" for one in errors[:5]]}
+    escaped = next((one for one in errors if not one.handled), None)
+    if escaped is not None:
+        yield failed(
+            f"exit status 0, but the log tells of an error: {escaped.text} ({scene.step.log}:{escaped.line})",
+            line=escaped.line,
+            evidence=evidence,
+        )
+    elif errors:
+        yield passed(
+            f"it goes on without: {errors[0].text} ({scene.step.log}:{errors[0].line})", evidence=evidence
+        )
+    else:
+        yield passed("no escaped error in the log", evidence=evidence)
 
 
 @check(
@@ -102,19 +106,18 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
     """A cell for a GPU that ran on a CPU shows that the scripts work, and nothing about the GPU. Inference
     that was left out because the device is not here shows nothing at all."""
     cell = scene.cell
-    left_out = [
-        skip for skip in scene.plan.skipped if skip.cell == cell.id and skip.reason in NO_DEVICE and skip.what
-    ]
+    left_out = [skip for skip in scene.plan.skipped if skip.cell == cell.id and skip.reason.code in NO_DEVICE]
     if not cell.not_certified and left_out:
         yield not_certified(
-            f"left out: {left_out[0].what}: {left_out[0].reason}",
+            f"left out: {left_out[0].label}: {sentence(left_out[0].reason)}",
             asked=cell.asked,
             runs_on=cell.runs_on,
-            left_out=[skip.what for skip in left_out],
+            left_out=[skip.label for skip in left_out],
         )
     elif cell.not_certified:
+        why = sentences(cell.not_certified)
         yield not_certified(
-            f"{cell.trainer} asked for `{cell.asked}`, ran on {cell.runs_on}: {cell.not_certified}",
+            f"{cell.trainer} asked for `{cell.asked}`, ran on {cell.runs_on}: {why}",
             asked=cell.asked,
             runs_on=cell.runs_on,
         )
@@ -157,3 +160,59 @@ def chain_time(scene: PlanScene) -> Iterator[Outcome]:
         yield passed(f"{seconds:.0f} s of {CHAIN_LIMIT:.0f} s", evidence=evidence)
     else:
         yield unchecked("not all of its steps ran", required=False, evidence=evidence)
+
+
+@check(
+    "TS005",
+    "The chain goes from training to deployment",
+    scope="plan",
+    reads="the plan's steps",
+    remedy="name the export and the inference script in the config: a chain that ends after training "
+    "shows nothing "
+    "about deployment",
+)
+def whole_chain(scene: PlanScene) -> Iterator[Outcome]:
+    """A config whose export or inference line is empty, or stands a line too low, plans a chain that
+    trains and stops: all its steps pass, and nothing was certified."""
+    if scene.plan.chain != TRAIN_CHAIN:
+        return
+    kinds = {step.kind for step in scene.plan.steps}
+    left_out = {skip.kind for skip in scene.plan.skipped if skip.reason.code in NO_DEVICE}
+    wanted = (TRAIN, EXPORT, INFER) if TRAIN in kinds else (INFER,)
+    absent = [kind for kind in wanted if kind not in kinds and kind not in left_out]
+    if absent:
+        told = f"the chain has no {' and no '.join(absent)}"
+        reasons = {sentence(skip.reason, "en"): None for skip in scene.plan.skipped if skip.kind in absent}
+        if reasons:
+            # The config names a script, and asks only for what is left out.
+            remedy = f"ask in the config for {' and '.join(absent)} with settings that are not left out"
+            yield unchecked(f"{told}: {'; '.join(reasons)}", remedy=remedy, kinds=sorted(kinds))
+        else:
+            yield unchecked(told, kinds=sorted(kinds))
+    elif kinds >= set(wanted):
+        yield passed(" → ".join(kind for kind in STEP_KINDS if kind in kinds))
+
+
+@check(
+    "TS006",
+    "The steps changed neither the run's record nor the sources that decide",
+    scope="plan",
+    reads="the run's files and the repository's scripts and configs, as they were and as they are",
+    remedy="let no step write into .tipc, or into scripts and configs of the repository",
+)
+def untouched(scene: PlanScene) -> Iterator[Outcome]:
+    """The accused does not hold the evidence: a step that rewrites the journal, another's log, a script or
+    a config decides about its own verdict. The verdict comes from what tipc itself has seen; that somebody
+    tried is a failure by itself."""
+    repo = scene.repo.resolve()
+    changed = [path for path in scene.run.changed_sources if Path(path).resolve().is_relative_to(repo)]
+    tampered = [sentence(one, "en") for one in scene.run.tampered]
+    evidence = {"changed_sources": changed[:20], "tampered": tampered}
+    if tampered:
+        yield failed(f"the run's record was changed: {tampered[0]}", evidence=evidence)
+    elif changed:
+        name = Path(changed[0]).relative_to(repo) if Path(changed[0]).is_relative_to(repo) else changed[0]
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        yield failed(f"{name}{more} changed while the steps ran", evidence=evidence)
+    else:
+        yield passed("as they were", evidence=evidence)

@@ -1,8 +1,8 @@
-"""Answers a list of questions about models and weights: ``python probe_main.py REQUESTS ANSWERS``.
+"""Answers a list of questions about models and weights: ``python probe_main.py REQUESTS ANSWERS AT_ONCE``.
 
-REQUESTS is JSON: a list of ``{"id": …, "kind": "model" | "weights" | "parity", …}``. For each, a line
+REQUESTS is JSON: a list of ``{"id": …, "kind": one of KINDS, …}``. For each, a line
 ``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
-process of its own, as many at once as there are cores, so that one that crashes costs one answer.
+process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer.
 """
 
 from __future__ import annotations
@@ -14,30 +14,36 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-# Python has put this directory first on the path. The repository's own modules may have any name: it is
-# taken off again, and the modules here have names that nobody else has.
+# The interpreter is isolated (-I), or as good as that: this folder need not be on its path. The repository's
+# own modules may have any name: the folder is taken off again, and the modules here have names that nobody
+# else has. Nothing is written into the repository.
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import probe_images  # type: ignore[import-not-found]
 import probe_model  # type: ignore[import-not-found]
 import probe_parity  # type: ignore[import-not-found]
-import probe_weights  # type: ignore[import-not-found]
+import probe_run  # type: ignore[import-not-found]
 
-sys.path.pop(0)
+sys.dont_write_bytecode = True
+sys.path[:] = [entry for entry in sys.path if entry != os.path.dirname(os.path.realpath(__file__))]
 
 KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "parity": probe_parity.answer,
+    "run": probe_run.answer,
     "model": probe_model.answer,
-    "weights": probe_weights.answer,
+    "images": probe_images.answer,
 }
 MOST_AT_ONCE = 4
 
 
-def main(requests: str, answers: str) -> int:
+def main(requests: str, answers: str, at_once: int) -> int:
     with open(requests, encoding="utf-8") as stream:
         questions = json.load(stream)
-    if any(question["kind"] != "weights" for question in questions):
-        import paddle  # noqa: F401 - for every question, before the first fork
+    sys.path += [entry for question in questions for entry in question["path"] if entry not in sys.path]
+    import paddle  # noqa: F401 - for every question, before the first fork
+
     order = list(KINDS)
     questions.sort(key=lambda question: order.index(question["kind"]))  # the longest first
-    at_once = min(MOST_AT_ONCE, len(os.sched_getaffinity(0)))
+    at_once = min(MOST_AT_ONCE, at_once)
     running: dict[int, str] = {}
     while questions or running:
         while questions and len(running) < at_once:
@@ -68,12 +74,33 @@ def _fork(question: dict[str, Any], answers: str) -> int:
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     try:
+        if question["legacy"]:
+            _use_the_older_form()
         return KINDS[question["kind"]](question)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the repository's code may raise anything
         import traceback
 
         traceback.print_exc()
         return {"error": f"{type(error).__name__}: {error}"[:2000]}
+
+
+def _use_the_older_form() -> None:
+    """paddle reads and inspects a model of the older form only with the newer one switched off.
+
+    That is a variable of the environment; in a process that has imported paddle already it is this.
+    """
+    import paddle
+
+    flag = "FLAGS_enable_pir_api"
+    try:
+        newer = paddle.get_flags(flag)[flag]
+    except ValueError:  # a paddle that knows only the older one
+        return
+    if newer:
+        from paddle.pir_utils import OldIrGuard
+
+        OldIrGuard().__enter__()
+        paddle.disable_static()
 
 
 def _write(answers: str, name: str, answer: dict[str, Any]) -> None:
@@ -92,4 +119,4 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _leave(main(*sys.argv[1:3]))
+    _leave(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

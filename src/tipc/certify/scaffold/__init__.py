@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tipc.errors import UsageError
+from tipc.errors import EnvironmentProblem, UsageError
 
 HERE = Path(__file__).parent
 NAME = re.compile(r"@([A-Z_]+)@")
+DIALECT = "models"  # of the configs that are written: the specification's 32 lines
 MODEL = re.compile(r"[A-Za-z0-9][\w.+-]*")
 DEFAULTS = {
     "TRAIN": "train.py",
@@ -22,7 +25,7 @@ DEFAULTS = {
     "WEIGHTS": "latest.pdparams",
     "AMP": "--amp_level=O2",
     "PACT": "--pact_quant",
-    "EPOCHS": "5",
+    "EPOCHS": "10",
     "WHOLE_EPOCHS": "90",
     "BATCH": "4",
     "WHOLE_BATCH": "128",
@@ -51,17 +54,14 @@ CHAINS = {
     ),
     "PACT": ("PACT", "pact_train", "train_pact_infer_python.txt", "test_train_pact_inference_python.md"),
 }
-SKELETON = "is still the skeleton of tipc init"
-# purpose: the command that names the script, and the options that the configs pass to it
-ENTRIES = {
-    "Training": ("TRAIN", ("USE_GPU", "EPOCHS_KEY", "OUTPUT_KEY", "BATCH_KEY", "PRETRAINED_KEY", "DATA_KEY")),
-    "Evaluation": ("EVAL", ("USE_GPU", "PRETRAINED_KEY", "DATA_KEY")),
-    "Export": ("EXPORT", ("EXPORT_DIR_KEY", "EXPORT_WEIGHTS_KEY")),
-    "Inference": (
-        "INFER",
-        ("INFER_USE_GPU", "INFER_BATCH_KEY", "MODEL_DIR_KEY", "IMAGE_KEY", "BENCHMARK_KEY"),
-    ),
+TEMPLATES = HERE / "templates"
+TASKS = {
+    "classification": {"TASK": "image classification", "TASK_ZH": "图像分类", "METRIC": "top1"},
+    "segmentation": {"TASK": "segmentation", "TASK_ZH": "语义分割", "METRIC": "mIoU"},
 }
+# What a template's scripts are called and take, where that is not the default.
+TEMPLATE_VALUES = {"EVAL": "eval.py", "IMAGE": "./lite_data/val", "EPOCHS": "10"}
+MAKE_DATA = "tools/make_lite_data.py"
 
 
 @dataclass(frozen=True)
@@ -75,21 +75,14 @@ class Scaffold:
         """The values for the texts."""
         base = {**DEFAULTS, **self.values, "MODEL": checked(self.model)}
         for name, value in base.items():
-            if not value.strip() or set(":\n\r") & set(value):
-                raise UsageError(
-                    f"{name.lower()}: {value!r} cannot stand in a config",
-                    remedy="no colon, no line break, not empty",
-                )
+            checked_value(name, value)
         return base
 
     def files(self) -> dict[str, str]:
         """Every file of ``test_tipc/`` by its path in the repository."""
         base = self.base()
         options = {"base": "", "AMP": f" {base['AMP']}", "PACT": f" {base['PACT']}"}
-        made = {
-            "test_tipc/README.md": filled("README.md", base),
-            "test_tipc/parity.py": filled("parity.py.txt", base),
-        }
+        made = {"test_tipc/README.md": filled("README.md", base)}
         for name in ("prepare.sh", "test_train_inference_python.sh", "common_func.sh"):
             made[f"test_tipc/{name}"] = filled(name, base)
         for kind, (title, trainer, config, document) in CHAINS.items():
@@ -98,29 +91,39 @@ class Scaffold:
             made[f"test_tipc/docs/{document}"] = filled("document.md", values)
         return made
 
-    def entry_scripts(self) -> dict[str, str]:
-        """A skeleton for each script that the configs name: it takes their options, and fails when it is
-        run."""
-        base = self.base()
-        made: dict[str, str] = {}
-        for purpose, (command, keys) in ENTRIES.items():
-            words = base[command].split()
-            script = next((word for word in words if word.endswith(".py")), "")
-            path = Path(script)
-            if not script or path.is_absolute() or ".." in path.parts or script in made:
-                continue
-            fixed = [word.partition("=")[0] for word in words if word.startswith("--")]
-            if command == "TRAIN":
-                fixed += [base[name].partition("=")[0] for name in ("AMP", "PACT")]
-                fixed += ["--test-only"] if script == base["EVAL"].split()[0] else []
-            names = dict.fromkeys([*(base[key] for key in keys), *fixed])
-            lines = [f'parser.add_argument({name!r}, nargs="?", const=True)' for name in names]
-            values = {"PURPOSE": purpose, "SCRIPT": script, "OPTIONS": "\n".join(lines)}
-            made[script] = filled("entry.py.txt", values)
-        return made
+
+def template_files(task: str, model: str) -> dict[str, str]:
+    """A whole repository that trains, evaluates, predicts, exports and infers, by path."""
+    scaffold = Scaffold(model, TEMPLATE_VALUES)
+    values = {**scaffold.base(), **TASKS[task]}
+    made = scaffold.files()
+    for folder in (TEMPLATES / "common", TEMPLATES / task):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                name = path.relative_to(folder).as_posix()
+                if name.endswith(".py.txt"):  # so that no tool takes it for code of this package
+                    name = name.removesuffix(".txt")
+                made[name] = filled(path, values)
+    return made
+
+
+def parity_file(model: str) -> dict[str, str]:
+    """The skeleton of ``parity.py``."""
+    return {"test_tipc/parity.py": filled("parity.py.txt", {"MODEL": model or "the model"})}
+
+
+def checked_value(name: str, value: str) -> str:
+    """A value that can stand in a config."""
+    if not value.strip() or set(":\n\r") & set(value):
+        raise UsageError(
+            f"{name.lower()}: {value!r} cannot stand in a config",
+            remedy="no colon, no line break, not empty",
+        )
+    return value
 
 
 def checked(model: str) -> str:
+    """A name that a model can have."""
     if not MODEL.fullmatch(model):
         raise UsageError(
             f"`{model}` cannot be a model's name here",
@@ -129,9 +132,32 @@ def checked(model: str) -> str:
     return model
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
+def filled(template: str | Path, values: Mapping[str, str]) -> str:
     """A text with every @NAME@ replaced."""
     return NAME.sub(lambda match: values[match[1]], (HERE / template).read_text(encoding="utf-8"))
+
+
+def draw_data(repo: Path) -> None:
+    """Run the repository's own script that draws its lite data: it needs nothing but numpy, which is here."""
+    done = subprocess.run([sys.executable, MAKE_DATA], cwd=repo, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise EnvironmentProblem(f"{MAKE_DATA} failed: {done.stderr.strip()[-300:]}")
+
+
+def other_dialects(repo: Path) -> set[str]:
+    """The families of the configs that a repository has, but for the one that is written here."""
+    from tipc.config.identify import identify
+    from tipc.config.source import read_source
+
+    found = set()
+    for path in sorted((repo / "test_tipc" / "configs").glob("**/*.txt")):
+        try:
+            identity = identify(read_source(str(path)), repo)
+        except UsageError:
+            continue
+        if identity.chain and identity.family != DIALECT:
+            found.add(identity.family or "its own script")
+    return found
 
 
 def write(repo: Path, files: Mapping[str, str], *, force: bool) -> tuple[list[str], list[str]]:

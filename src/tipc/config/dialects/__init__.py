@@ -1,78 +1,159 @@
-"""The dialects that need no tracing: by what each is known, and its table, loaded when it is asked for."""
+"""The families of scripts that need no tracing: by what each is known, and its tables, loaded on demand."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
-from tipc.config.records import NamedTuple
 from tipc.errors import UsageError
+from tipc.kinds import CHAINS, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
+from tipc.meant import one_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tipc.config.rules import Dialect
+    from tipc.config.rules import Dialect, OwnChain
+
+# (line index, beginning of that line): what a family's files have at their places.
+Keys = tuple[tuple[int, str], ...]
 
 
-class Marks(NamedTuple):
-    """By what a dialect is known. Every ``keys`` entry is (line index, beginning of that line)."""
+class Family(NamedTuple):
+    """By what the repositories of a family are known."""
 
-    keys: tuple[tuple[int, str], ...] = ()
-    script: tuple[str, ...] = ()  # all of these stand in the repository's own script
-    script_lacks: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()  # the name of the repository's directory
+    repositories: tuple[str, ...]  # the name of the repository's directory
     packages: tuple[str, ...] = ()  # a directory of the repository
 
 
-MARKS = {
-    "models": Marks(
-        keys=((12, "trainer:"), (16, "eval:"), (21, "norm_export:"), (26, "inference:")),
-        script=("trainer_py=", "lines[31]"),
-        script_lacks=("pip install",),
-        repositories=("models",),
-    ),
-    "seg": Marks(
-        keys=((6, "--iters:"), (14, "trainer:"), (28, "--model_path:"), (46, "--config:")),
-        script=("deploy.yaml", "lines[51]"),
-        repositories=("PaddleSeg",),
-        packages=("paddleseg",),
-    ),
-    "ocr": Marks(
-        keys=(
-            (4, "Global.use_gpu:"),
-            (6, "Global.epoch_num:"),
-            (7, "Global.save_model_dir:"),
-            (14, "trainer:"),
-        ),
-        script=("Global.use_amp=True", "lines[50]", "train.log"),
-        script_lacks=("deploy.yaml",),
-        repositories=("PaddleOCR",),
-        packages=("ppocr",),
-    ),
-    "clas": Marks(
-        keys=(
-            (4, "-o Global.device:"),
-            (6, "-o Global.epochs:"),
-            (14, "trainer:"),
-            (46, "-o Global.inference_model_dir:"),
-        ),
-        script=("kl_quant_cmd_value", "cd deploy"),
-        repositories=("PaddleClas",),
-        packages=("ppcls",),
-    ),
-    "det": Marks(
-        keys=((6, "epoch:"), (9, "pretrain_weights:"), (14, "trainer:"), (37, "infer_mode:")),
-        script=("infer_mode_list", "utils_func.sh"),
-        repositories=("PaddleDetection",),
-        packages=("ppdet",),
-    ),
+FAMILIES = {
+    "models": Family(("models",)),
+    "seg": Family(("PaddleSeg",), ("paddleseg",)),
+    "ocr": Family(("PaddleOCR",), ("ppocr",)),
+    "clas": Family(("PaddleClas",), ("ppcls",)),
+    "det": Family(("PaddleDetection",), ("ppdet",)),
 }
-NAMES = tuple(MARKS)
+NAMES = tuple(FAMILIES)
+
+_TRAIN: dict[str, Keys] = {
+    "models": ((12, "trainer:"), (16, "eval:"), (21, "norm_export:"), (26, "inference:")),
+    "seg": ((6, "--iters:"), (14, "trainer:"), (28, "--model_path:"), (46, "--config:")),
+    "ocr": (
+        (4, "Global.use_gpu:"),
+        (6, "Global.epoch_num:"),
+        (7, "Global.save_model_dir:"),
+        (14, "trainer:"),
+    ),
+    "clas": (
+        (4, "-o Global.device:"),
+        (6, "-o Global.epochs:"),
+        (14, "trainer:"),
+        (46, "-o Global.inference_model_dir:"),
+    ),
+    "det": ((6, "epoch:"), (9, "pretrain_weights:"), (14, "trainer:"), (37, "infer_mode:")),
+}
+KEYS: dict[str, dict[str, Keys]] = {
+    TRAIN_CHAIN: _TRAIN,
+    PTQ_CHAIN: {
+        "models": ((4, "--model_path:"), (5, "--output_dir:"), (10, "trainer:"), (17, "--model-dir:")),
+        "seg": ((4, "--model_dir:"), (6, "--config:"), (10, "trainer:"), (17, "--config:")),
+        "ocr": ((3, "Global.pretrained_model:"), (4, "Global.save_inference_dir:"), (5, "infer_model:")),
+        "clas": _TRAIN["clas"],
+        "det": ((3, "filename:"), (6, "weights:"), (7, "kl_quant_export:")),
+    },
+    ONNX_CHAIN: {
+        "models": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
+        "seg": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
+        "ocr": ((4, "--det_model_dir:"), (8, "--rec_model_dir:"), (9, "--rec_save_file:")),
+        "clas": ((10, "inference_model_url:"), (12, "Global.use_onnx:"), (13, "Global.inference_model_dir:")),
+        "det": ((3, "filename:"), (7, "norm_export:"), (15, "infer_mode:"), (17, "cmd:")),
+    },
+    # The first section of such a file has the first 22 lines of the training layout.
+    DY2STATIC_CHAIN: {"seg": _TRAIN["seg"][:2], "clas": _TRAIN["clas"][:3]},
+    INFER_CHAIN: {"ocr": ((3, "infer_model:"), (4, "infer_export:"), (6, "inference:"))},
+}
+
+# chain → family → "module:attribute" of its table. A chain and a family that are not here are never native.
+TABLES: dict[str, dict[str, str]] = {
+    TRAIN_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in NAMES},
+    PTQ_CHAIN: {name: f"tipc.config.dialects.ptq:{name.upper()}" for name in NAMES},
+    ONNX_CHAIN: {name: f"tipc.config.dialects.onnx:{name.upper()}" for name in NAMES},
+    INFER_CHAIN: {"ocr": "tipc.config.dialects.infer:OCR"},
+    # A section becomes a training config: its table is that of the training.
+    DY2STATIC_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in ("seg", "clas")},
+}
+
+
+# Plug-ins are asked for no chain that is built in.
+CHAINS_WITHOUT_PLUGINS = frozenset(CHAINS)
 
 
 @cache
-def load(name: str) -> Dialect:
-    """A dialect by its name, or an error that lists them."""
+def own_chains() -> dict[str, OwnChain]:
+    """The chains of plug-ins by name; from then on they are among ``tipc.kinds.CHAINS``."""
+    from tipc import hooks
+
+    found: dict[str, OwnChain] = {}
+    for _plugin, own in hooks.collect("tipc_chains"):
+        if own.chain.name not in CHAINS_WITHOUT_PLUGINS:
+            CHAINS[own.chain.name] = own.chain
+            found[own.chain.name] = own
+    return found
+
+
+def chain_of_header(word: str) -> str:
+    """The chain of a plug-in whose files have this header; empty where there is none."""
+    for name, own in own_chains().items():
+        if word in own.headers:
+            return name
+    return ""
+
+
+def dialect_of_chain(chain: str) -> str | None:
+    """The dialect that reads the files of a plug-in's chain; None for other chains."""
+    if chain in CHAINS_WITHOUT_PLUGINS or chain not in own_chains():
+        return None
+    return own_chains()[chain].dialects[0].name
+
+
+@cache
+def load(name: str, chain: str = TRAIN_CHAIN) -> Dialect:
+    """The table of a family for a chain, or an error that lists the families."""
+    if chain not in CHAINS_WITHOUT_PLUGINS and chain in own_chains():
+        return _of_own_chain(name, own_chains()[chain])
     if name not in NAMES:
-        raise UsageError(f"there is no dialect `{name}`", remedy=f"one of {', '.join(NAMES)}")
-    dialect: Dialect = import_module(f"tipc.config.dialects.{name}").DIALECT
+        return _of_plugin(name, chain)
+    known = TABLES.get(chain, {})
+    if name not in known:
+        raise UsageError(f"the dialect `{name}` has no table for {chain} files")
+    module, _, attribute = known[name].partition(":")
+    dialect: Dialect = getattr(import_module(module), attribute)
     return dialect
+
+
+def has_table(name: str, chain: str) -> bool:
+    """Whether files of a chain can be planned by a dialect; those of plug-ins are for training."""
+    if chain not in CHAINS_WITHOUT_PLUGINS and chain in own_chains():
+        return any(dialect.name == name for dialect in own_chains()[chain].dialects)
+    if name not in NAMES:
+        return chain == TRAIN_CHAIN
+    return name in TABLES.get(chain, {})
+
+
+def _of_own_chain(name: str, own: OwnChain) -> Dialect:
+    for dialect in own.dialects:
+        if dialect.name == name:
+            return dialect
+    names = [dialect.name for dialect in own.dialects]
+    raise UsageError(f"the chain {own.chain.name} has no dialect `{name}`", remedy=one_of(name, names))
+
+
+def _of_plugin(name: str, chain: str) -> Dialect:
+    """A dialect that a plug-in gives, or an error that lists those that there are."""
+    from tipc import hooks
+
+    names = list(NAMES)
+    for _plugin, given in hooks.collect("tipc_dialects"):
+        if given.name == name and chain == TRAIN_CHAIN:
+            found: Dialect = given
+            return found
+        names.append(given.name)
+    raise UsageError(f"there is no dialect `{name}`", remedy=one_of(name, names))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tipc.config.dialect import Row
-from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TO_STATIC, TRAINER2
-from tipc.config.layouts import FULL, changed
+from tipc.config.dialects.families import DISTILL, FPGM, NORM, PACT, PROMISE, TO_STATIC, TRAINER2
+from tipc.config.dialects.layouts import FULL, changed
+from tipc.config.layout import Row
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
@@ -32,6 +32,7 @@ RULES = Rules(
     choices=(
         Choice("epoch", "2", (("epoch", "==", ""),)),
         Choice("epoch", "1", (("mode", "==", "benchmark_train"),)),
+        Choice("epoch", "1", (("train_use_gpu", "==", "npu"),)),
         Choice("amp", "-o AMP.use_amp=False"),
         Choice("amp", _AMP + "O1", (("autocast", "=", "amp"),)),
         Choice("amp", _AMP + "O2", (("autocast", "=", "fp16"),)),
@@ -65,11 +66,7 @@ RULES = Rules(
     },
     infer_cwd="deploy",
     image="{image_dir}",
-    skips=(
-        SkipRule(
-            "gpu", (("precision", "=", "True"), ("use_trt", "=", "False")), "fp16 on a GPU needs TensorRT"
-        ),
-    ),
+    skips=(SkipRule("gpu", (("precision", "=", "True"), ("use_trt", "=", "False")), "fp16-needs-tensorrt"),),
     whole=Whole(
         when=(("kl_quant", "!=", "null"), ("kl_quant", "!=", "False")),
         script="{kl_quant}",
@@ -80,6 +77,7 @@ RULES = Rules(
         model="../" + _QUANTISED,
         quant="True",
         cwd="deploy",
+        links=(("model.pdmodel", "inference.pdmodel"), ("model.pdiparams", "inference.pdiparams")),
     ),
     status=" Run successfully with command - {model_name} - {command} - {log} ! ",
     env_at_gpu=True,
@@ -103,10 +101,11 @@ DIALECT = Dialect(
     rules=RULES,
     promise={
         **PROMISE,
+        "export_device": True,
         "choices": (
-            *RULES.choices[:3],
+            *RULES.choices[:4],
             Choice("amp", "-o AMP.use_amp=True", (("trainer", "~", "amp"),), fix="TF026"),
-            *RULES.choices[3:],
+            *RULES.choices[4:],
         ),
     },
     files=(("GeneralRecognition", *_RECOGNITION), ("MetaBIN", *_RECOGNITION)),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tipc.config.dialect import Row
-from tipc.config.families import DISTILL, FPGM, NORM, PACT, PROMISE, TRAINER1, TRAINER2
-from tipc.config.layouts import FULL, changed
+from tipc.config.dialects.families import DISTILL, FPGM, NORM, PACT, PROMISE, TRAINER1, TRAINER2
+from tipc.config.dialects.layouts import FULL, changed
+from tipc.config.layout import Row
 from tipc.config.rules import (
     Choice,
     Dialect,
@@ -23,6 +23,9 @@ _SET = (
 )
 _EXPORT = "{python} {run_export} {export_weight+weights} {+filename} {save_infer+save_dir} "
 _CPU = "usemkldnn_{mkldnn}_threads_{cpu_threads}_mode_paddle_batchsize_{batch_size}"
+# An operator of the model's own, compiled before each training.
+_OPERATOR = "ppdet/modeling/transformers/ext_op"
+_BUILD = ("{python} setup_ms_deformable_attn_op.py install", "pip list")
 _TRAINERS = (NORM, PACT, FPGM, DISTILL, TRAINER1, TRAINER2)
 
 RULES = Rules(
@@ -81,14 +84,12 @@ RULES = Rules(
         ),
     },
     skips=(
-        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8 on a CPU needs oneDNN"),
-        SkipRule(
-            "gpu", (("quant", "==", "False"), ("precision", "==", "trt_int8")), "int8 needs a quantised model"
-        ),
+        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
+        SkipRule("gpu", (("quant", "==", "False"), ("precision", "==", "trt_int8")), "int8-needs-quantised"),
         SkipRule(
             "gpu",
             (("precision", "!==", "paddle"), ("quant", "==", "True"), ("precision", "!==", "trt_int8")),
-            "a quantised model runs in int8",
+            "quantised-runs-int8",
         ),
     ),
     whole=Whole(
@@ -105,7 +106,9 @@ RULES = Rules(
     ),
     status=" Run successfully with command - {model_name} - {command} - {log}  ",
     env_at_gpu=True,
-    shift_without_flag=True,
+    nodes_when_launched=True,
+    builds=tuple(("dino_r50_4scale_1x_coco", command, _OPERATOR) for command in _BUILD),
+    without_flag={"quant": "0"},
     time_limit="5m",
     live_pipe=("train", "eval", "export"),
 )
@@ -125,5 +128,5 @@ DIALECT = Dialect(
         after=(("to_static", "to_static_train_benchmark_params"),),
     ),
     rules=RULES,
-    promise=PROMISE,
+    promise={**PROMISE, "export_device": True},
 )

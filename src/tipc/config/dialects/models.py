@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tipc.config.families import NORM, PROMISE
-from tipc.config.layouts import SLIM
+from tipc.config.dialects.families import NORM, PROMISE
+from tipc.config.dialects.layouts import SLIM
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
@@ -44,7 +44,7 @@ RULES = Rules(
     status=" Run successfully with command - {model_name} - {command}!  ",
     machine_env=True,
     env_at_eval=True,
-    exported=(("nodes", "{nodes}", ()), ("autocast", "True", (("trainer", "=", "amp_train"),))),
+    exported=(("nodes", "{nodes}", ()), ("autocast", "{autocast}", (("trainer", "=", "amp_train"),))),
 )
 
 DIALECT = Dialect(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tipc.config.families import (
+from tipc.config.dialects.families import (
     DISTILL,
     FPGM,
     GPU_FP16_WITHOUT_TRT,
@@ -16,7 +16,7 @@ from tipc.config.families import (
     TO_STATIC,
     TRAINER2,
 )
-from tipc.config.layouts import FULL, changed
+from tipc.config.dialects.layouts import FULL, changed
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
@@ -73,7 +73,7 @@ RULES = Rules(
     ),
     status=" Run successfully with command - {model_name} - {command} - {log} ",
     env_at_eval=True,
-    shift_without_flag=True,
+    without_flag={"quant": "0", "infer_gpu": ""},
     status_of="log",
 )
 
@@ -82,5 +82,5 @@ DIALECT = Dialect(
     title="PaddleOCR",
     layout=changed(FULL, after=(("to_static", "to_static_train_benchmark_params"),)),
     rules=RULES,
-    promise=PROMISE,
+    promise={**PROMISE, "export_device": True},
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tipc.config.dialect import Row
-from tipc.config.families import (
+from tipc.config.dialects.families import (
     DISTILL,
     FPGM,
     GPU_FP16_WITHOUT_TRT,
@@ -18,7 +17,8 @@ from tipc.config.families import (
     TRAINER1,
     TRAINER2,
 )
-from tipc.config.layouts import FULL, changed
+from tipc.config.dialects.layouts import FULL, changed
+from tipc.config.layout import Row
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
@@ -31,11 +31,13 @@ _ON_GPU = (
     " {image_dir+image} {+benchmark} {+infer2} > {log} 2>&1 "
 )
 _WITH_RESULTS = _ON_GPU.replace("{+infer2}", "{infer1+results!TF025} {+infer2}")
-_QUANT_GPU = "the script never runs a quantised model in int8 on a GPU"
 
 RULES = Rules(
     log_path="./test_tipc/output/{model_name}/{mode}",
-    trainers=(PACT, FPGM, DISTILL, TRAINER1, TO_STATIC, TRAINER2),
+    trainers=(
+        *(PACT, FPGM, DISTILL, TRAINER1, TRAINER2),
+        TO_STATIC._replace(train="{norm_train} {to_static}"),
+    ),
     otherwise=NORM,
     choices=(
         Choice("amp", " "),
@@ -74,21 +76,21 @@ RULES = Rules(
     },
     model_path="{infer_dir}/deploy.yaml",
     skips=(
-        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8 on a CPU needs oneDNN"),
+        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
         MKLDNN_FP16,
         QUANT_NOT_INT8,
         SkipRule(
             "cpu",
             (("quant", "=", "False"), ("precision", "!=", "fp32")),
-            "without quantisation a CPU runs fp32",
+            "unquantised-runs-fp32",
         ),
         GPU_INT8_UNQUANTISED,
         GPU_FP16_WITHOUT_TRT,
         GPU_INT8_WITHOUT_TRT,
+        SkipRule("gpu", (("use_trt", "==", "False"), ("quant", "=", "True")), "quantised-needs-tensorrt"),
         SkipRule(
-            "gpu", (("use_trt", "==", "False"), ("quant", "=", "True")), "a quantised model needs TensorRT"
+            "gpu", (("precision", "~", "int8"), ("quant", "=", "True")), "script-never-runs-int8", fix="TF005"
         ),
-        SkipRule("gpu", (("precision", "~", "int8"), ("quant", "=", "True")), _QUANT_GPU, fix="TF005"),
     ),
     whole=Whole(
         over="infer_model",
@@ -101,7 +103,8 @@ RULES = Rules(
     env_at_gpu=True,
     norm_pretrain="last",
     lost_weights="iter_{epoch}/model.pdparams",
-    shift_without_flag=True,
+    leaves=(("best_model/model.pdparams", "--do_eval"), ("iter_{epoch}/model.pdparams", "--iters=")),
+    without_flag={"quant": "0"},
 )
 
 DIALECT = Dialect(
@@ -119,20 +122,6 @@ DIALECT = Dialect(
     promise={
         **PROMISE,
         "norm_pretrain": "entry",
-        # Without --do_eval no best model is kept; the script finds out after the training, a plan before it.
-        "choices": (
-            *RULES.choices,
-            Choice(
-                "train_model_name",
-                "iter_{epoch}/model.pdparams",
-                (
-                    ("run_train", "!~", "--do_eval"),
-                    ("train_model_name", "~", "best_model"),
-                    ("epoch", "!==", ""),
-                ),
-                fix="TF024",
-            ),
-        ),
         "infer": {**RULES.infer, "gpu": RULES.infer["gpu"]._replace(command=_WITH_RESULTS)},
     },
 )

@@ -10,16 +10,32 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tipc.config.dialect import Layout, Row
-from tipc.config.text import Line
+from tipc.config.layout import Layout, Row
+from tipc.config.source import Line
 
+# The costs of an alignment, in one unit. They were set by hand; what holds them are the tests of tests/lint:
+# of two layouts every line is removed once, and one is added before every line, and the change must be found.
+#
+# GAP is what everything is measured by. A line in the wrong place must cost more than the gap that explains
+# it (WRONG_ANCHOR and ELSEWHERE > GAP), and a line that is only odd must cost less (STRANGE < GAP), so that
+# one odd line is not taken for a missing and an added one.
 GAP = 3.0  # a line that is missing, or one too many
-CUT = 2.9  # the file ends before the layout does
-MORE = 3.05  # it goes on behind the layout, and not with a new section
-TAIL = 0.02  # for each row that lies beyond the file's end
-WRONG_ANCHOR = 5.0
+CUT = 2.9  # the file ends before the layout does: a little likelier than a gap at its end
+MORE = 3.05  # it goes on behind the layout, and not with a new section: a little less likely than a gap
+TAIL = 0.02  # for each row beyond the file's end: of two ways to end, the one that loses fewer rows
+WRONG_ANCHOR = 5.0  # a name that always stands for another row
 ELSEWHERE = 3.2  # the key of another option: no real config has that, so a gap is more likely
-STRANGE = 2.4
+STRANGE = 2.4  # a name that no row has, where the row always has the same one
+FREE_FILLER = 0.8  # some text where a filler stands; an anchor there costs as much as WRONG_ANCHOR nearly
+NULL_FILLER = 0.2  # `null` where a filler stands: many write it so
+OTHER_HEADER = 0.5  # a header with another word
+COMMENT = 1.0  # a comment in the place of an option
+NO_NAME = 0.6  # `null` for a name, or any name where only the place counts
+OWN_TRAINER = 0.1  # a trainer of the author's own
+NO_HINT = 0.3  # a key none of whose words is known, where the row's keys usually are
+HINT = 0.25  # a key whose words speak for other rows, where the row's keys may be anything
+PER_MODE = 0.6  # `mode=value` where a plain value is read, or the other way round
+SHAPE = 0.3  # a value that is no flag or no number
 
 # Parts of words by which the key of a free row is known, whatever the family calls it.
 _DEVICE = ("use_gpu", "use-gpu", "device", "place", "use_npu", "use_xpu", "use_mlu")
@@ -97,47 +113,82 @@ def fit(row: Row, line: Line, anchors: frozenset[str]) -> float:
     key, value = split_key(text)
     is_header = text.lstrip().startswith("==")
     if row.kind == "header" or (row.keys and "params" in row.keys[0]):
-        return (0.0 if any(word in text for word in row.keys) else 0.5) if is_header else WRONG_ANCHOR
+        return _header_fit(row, text) if is_header else WRONG_ANCHOR
     if is_header:
         return WRONG_ANCHOR
     if row.kind == "filler":
-        if text in ("null", "null:null"):
-            return 0.2
-        return 0.0 if key.startswith("#") else 0.8 + (key in anchors) * 4
+        return _filler_fit(text, key, anchors)
     if key in names_of(row):
         return 0.0
     if key in anchors:
         return WRONG_ANCHOR
     if key.startswith("#"):
-        return STRANGE if row.keys else 0.0 if row.name in _OFTEN_EMPTY else 1.0
+        return _comment_fit(row)
     if row.keys:
-        if row.name.endswith("_train") and key.endswith("_train"):
-            return 0.1  # a trainer of the author's own
-        return 0.6 if key == "null" or not row.reads else STRANGE
+        return _name_fit(row, key)
     return _likeness(row, key, value)
 
 
+def _header_fit(row: Row, text: str) -> float:
+    if any(word in text for word in row.keys):
+        return 0.0
+    return OTHER_HEADER
+
+
+def _filler_fit(text: str, key: str, anchors: frozenset[str]) -> float:
+    if text in ("null", "null:null"):
+        return NULL_FILLER
+    if key.startswith("#"):
+        return 0.0
+    if key in anchors:
+        return FREE_FILLER + 4
+    return FREE_FILLER
+
+
+def _comment_fit(row: Row) -> float:
+    """A ``##`` where an option is read."""
+    if row.keys:
+        return STRANGE
+    if row.name in _OFTEN_EMPTY:
+        return 0.0
+    return COMMENT
+
+
+def _name_fit(row: Row, key: str) -> float:
+    """A name that is neither the row's own nor another row's."""
+    if row.name.endswith("_train") and key.endswith("_train"):
+        return OWN_TRAINER
+    if key == "null" or not row.reads:
+        return NO_NAME
+    return STRANGE
+
+
 def _likeness(row: Row, key: str, value: str) -> float:
+    """A row whose key is free: by the words of the key and the shape of the value."""
     cost = 0.0
     if key != "null":
-        known = known_as(key)
-        if row.name in _HINTS:
-            cost += 0.0 if row.name in known else ELSEWHERE if known else 0.3
-        elif known:
-            cost += 0.25
+        cost += _hint_cost(row, known_as(key))
     per_mode = "infer=" in value or "train=" in value
     if per_mode != ("p" in row.reads) and value not in ("null", ""):
-        cost += 0.6
+        cost += PER_MODE
     items = value.lower().split("|")
     if row.kind == "flag" and not (items[0] in _FLAGS or items[0].isdigit()):
-        cost += 0.3
-    if (
-        row.kind == "number"
-        and "p" not in row.reads
-        and not all(n.isdigit() or n in ("", "null") for n in items)
-    ):
-        cost += 0.3
+        cost += SHAPE
+    if row.kind == "number" and "p" not in row.reads and not all(map(_is_number, items)):
+        cost += SHAPE
     return cost
+
+
+def _hint_cost(row: Row, known: frozenset[str]) -> float:
+    if row.name not in _HINTS:
+        return HINT if known else 0.0
+    if row.name in known:
+        return 0.0
+    return ELSEWHERE if known else NO_HINT
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() or text in ("", "null")
 
 
 def out_of_place(row: Row, key: str) -> bool:
@@ -176,11 +227,9 @@ def align(lines: Sequence[Line], layout: Layout) -> Alignment:
 
 def _after(lines: Sequence[Line], end: int) -> float:
     """What it costs that a line follows the last row: nothing if it begins a section or says nothing."""
-    return (
-        0.0
-        if end == len(lines) or lines[end].text.lstrip().startswith(("==", "#", "null", "log_iters"))
-        else MORE
-    )
+    if end == len(lines) or lines[end].text.lstrip().startswith(("==", "#", "null", "log_iters")):
+        return 0.0
+    return MORE
 
 
 def _walk_back(

@@ -26,14 +26,14 @@ _TABLE = (
     ),
     Code(
         "TC002",
-        "error",
+        "warning",
         "the file is not text",
         "A NUL byte or bytes that are not UTF-8: bash drops or mangles them, and the commands with them.",
         "Save the file as UTF-8 text.",
     ),
     Code(
         "TC003",
-        "error",
+        "warning",
         "lines end in CRLF",
         "The bash does not strip the carriage return: the interpreter is called `python3.7\\r`, which "
         "is not found, for every command; the exit code is 0 all the same.",
@@ -105,6 +105,28 @@ _TABLE = (
         "So many lines are missing, added or in other places that a list of them would not help.",
         "Compare the file with one of the same family, or start from `tipc init`.",
     ),
+    Code(
+        "TC015",
+        "error",
+        "a config of benchmark_train has the name of a training config",
+        "It has other lines: the training script takes the batch size for the interpreter and runs nothing.",
+        "Rename the file, or write it in the layout of the training script.",
+    ),
+    Code(
+        "TC016",
+        "warning",
+        "the file ends before a section",
+        "The stages of the missing sections run no command, silently.",
+        "Add the sections if the model can be exported; without them the chain is not certified.",
+    ),
+    Code(
+        "TC017",
+        "warning",
+        "the last optional lines are not there",
+        "What is not there is not passed. If it is an earlier line that is missing, the last ones are read "
+        "as others.",
+        "Add the lines; one that is not needed is `null:null`.",
+    ),
     # Colons
     Code(
         "TC020",
@@ -123,16 +145,23 @@ _TABLE = (
     ),
     Code(
         "TC022",
-        "error",
+        "warning",
         "the value is cut at its second colon",
         "The scripts split the line at every colon and take the second field: `https://host/x` becomes"
         " `https`.",
         "Use a value without a colon, such as a path in the repository; `tipc` itself reads the whole value.",
     ),
+    Code(
+        "TC023",
+        "warning",
+        "a key has no colon",
+        "The script reads only the key of this line, so it works; a script that reads the value finds none.",
+        "Write `key:null`.",
+    ),
     # null, blanks, booleans
     Code(
         "TC030",
-        "error",
+        "warning",
         "`null` has a blank beside it",
         "Only the exact text `null` means nothing. With a blank it is an ordinary value, so a script "
         "or an option called null is run.",
@@ -140,7 +169,7 @@ _TABLE = (
     ),
     Code(
         "TC031",
-        "error",
+        "warning",
         "a list item has a blank beside it",
         "Items are compared as they stand: ` True` is not `True`, so the branch is not taken.",
         "Remove the blanks around `|`.",
@@ -158,6 +187,13 @@ _TABLE = (
         "a boolean is misspelt",
         "The scripts compare with `True` and `False`. Any other word is neither: rules for both are skipped.",
         "Write `True` or `False`.",
+    ),
+    Code(
+        "TC034",
+        "warning",
+        "a blank stands where a script or null belongs",
+        "A blank is not `null`: where the line is used, the interpreter is started without a script.",
+        "Write `null`.",
     ),
     # Modes
     Code(
@@ -199,7 +235,7 @@ _TABLE = (
     # Trainers
     Code(
         "TC050",
-        "error",
+        "warning",
         "a trainer has no line",
         "The scripts then run the norm training under that name (PaddleDetection: nothing), so the "
         "result names something that never ran.",
@@ -242,6 +278,14 @@ _TABLE = (
         "nine GPUs and more for an address.",
         "Use ids below 10 and at most eight of them for the bash; `tipc` reads them all.",
     ),
+    Code(
+        "TC063",
+        "warning",
+        "several GPUs are launched where one is visible",
+        "The scripts make one GPU visible for an entry like `0` and undo it only after an inference. Without"
+        " an export there is none: the next entry, `0,1`, is launched with one visible GPU.",
+        "List the entry with several GPUs first, or give an export; `tipc` itself sets it for each step.",
+    ),
     # Files of the repository
     Code(
         "TC070",
@@ -256,6 +300,21 @@ _TABLE = (
         "a file that a command names does not exist",
         "The command fails when it reads it.",
         "Correct the path. It is relative to the directory that the command runs in.",
+    ),
+    Code(
+        "TC072",
+        "warning",
+        "the inference script is null",
+        "The scripts do not look: after an export they run `python null` with all the options.",
+        "Name the inference script, or make the export null as well.",
+    ),
+    Code(
+        "TC073",
+        "warning",
+        "the model to quantise lies outside the repository",
+        "The script goes into that folder and back by `cd ../../deploy`, which then is another folder: "
+        "nothing is inferred.",
+        "Put the model into a folder of the repository.",
     ),
     # Words of a command
     Code(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from tipc.config.identify import is_config
 from tipc.errors import UsageError
+from tipc.meant import path_meant
 
 SKIPPED = {".git", ".hg", ".svn", ".tipc", ".venv", "venv", "node_modules", "__pycache__", "output", "build"}
-HEAD = 400  # bytes in which a config shows what it is
 
 
 def config_files(arguments: list[str]) -> list[str]:
@@ -26,7 +27,9 @@ def config_files(arguments: list[str]) -> list[str]:
 
             matches = sorted(glob.glob(argument, recursive=True)) if glob.has_magic(argument) else []
             if not matches:
-                raise UsageError("there is no such file or directory", path=argument)
+                raise UsageError(
+                    "there is no such file or directory", path=argument, remedy=path_meant(argument)
+                )
             found.update(dict.fromkeys(config_files(matches)))
     return list(found)
 
@@ -36,18 +39,4 @@ def _below(directory: str) -> list[str]:
     for here, folders, files in os.walk(directory):
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         found += [os.path.normpath(f"{here}/{name}") for name in sorted(files) if name.endswith(".txt")]
-    return [path for path in found if looks_like_config(path)]
-
-
-def looks_like_config(path: str) -> bool:
-    """By its first lines: a ``===…params===`` header or a ``model_name:``; an empty one by its name."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(HEAD)
-    except OSError:
-        return False
-    if not head.strip():
-        folder, name = os.path.split(path)
-        return "configs" in folder.split(os.sep) and ("train" in name or "infer" in name)
-    lines = head.lstrip(b"\xef\xbb\xbf\r\n \t").split(b"\n")[:4]
-    return lines[0].startswith(b"=====") or any(line.startswith(b"model_name:") for line in lines)
+    return [path for path in found if is_config(path)]

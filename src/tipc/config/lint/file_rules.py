@@ -5,16 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tipc.config.dialect import Row
+from tipc.config.layout import Row
 from tipc.config.lint.align import names_of, out_of_place, split_key
-from tipc.config.lint.context import Context, closest
-from tipc.config.lint.model import Edit, Finding
-from tipc.config.text import Line, Value
+from tipc.config.lint.finding import Edit, Finding, Told
+from tipc.config.lint.subject import Context, closest
+from tipc.config.source import Line, Value
+from tipc.reasons import Reason, because
 
 MOST_SHIFTS = 8
+SHOWN = 60  # characters of a text that is named in a message
 _NOT_TEXT = re.compile("[\0\udc80-\udcff]")
 _NEUTRAL = ("script", "text", "weights", "filler", "header")
-_ESSENTIAL = ("norm_train", "inference", "model_name", "trainer_list", "gpu_list", "python", "infer_model")
+# Rows that no neutral line can stand for: without their own text a stage is lost.
+_ESSENTIAL = (
+    "norm_train",
+    "eval",
+    "norm_export",
+    "inference",
+    "model_name",
+    "trainer_list",
+    "gpu_list",
+    "python",
+    "infer_model",
+)
 
 
 def not_text(ctx: Context) -> Iterator[Finding]:
@@ -22,14 +35,11 @@ def not_text(ctx: Context) -> Iterator[Finding]:
     for line in ctx.source.lines:
         bad = _NOT_TEXT.search(line.text)
         if bad:
-            byte = f"the byte 0x{ord(bad[0]) - 0xDC00:02x}, which is no UTF-8,"
-            yield ctx.find(
-                "TC002",
-                Value(bad[0], line.number, bad.start() + 1),
-                f"{'a NUL byte' if bad[0] == chr(0) else byte} is in the file",
-                "bash drops NUL bytes and passes other bytes on as they are",
-                "save the file as UTF-8 text",
-            )
+            place = Value(bad[0], line.number, bad.start() + 1)
+            if bad[0] == "\0":
+                yield ctx.find("TC002-nul", place)
+            else:
+                yield ctx.find("TC002-byte", place, byte=f"0x{ord(bad[0]) - 0xDC00:02x}")
             return
 
 
@@ -40,34 +50,15 @@ def line_ends(ctx: Context) -> Iterator[Finding]:
     if windows:
         edits = [Edit(number, ctx.line(number)) for number in windows if number <= len(ctx.source.lines)]
         first = Line(windows[0], ctx.line(windows[0]))
-        many = "every line ends" if len(windows) >= len(ctx.source.lines) else f"{len(windows)} lines end"
-        yield ctx.find(
-            "TC003",
-            first,
-            f"{many} in CRLF, as on Windows",
-            "the interpreter is called `python3.7\\r`: command not found for every command, and exit code 0",
-            "convert the file to LF line ends",
-            *edits,
-        )
+        if len(windows) >= len(ctx.source.lines):
+            yield ctx.find("TC003-all", first, *edits)
+        else:
+            yield ctx.find("TC003-some", first, *edits, count=len(windows))
     if text.startswith("\ufeff"):
-        yield ctx.find(
-            "TC005",
-            Line(1, "\ufeff"),
-            "the file begins with a byte order mark",
-            "the mark becomes part of the first line",
-            "save the file as UTF-8 without BOM",
-            Edit(1, ctx.line(1).lstrip("\ufeff")),
-        )
+        yield ctx.find("TC005", Line(1, "\ufeff"), Edit(1, ctx.line(1).lstrip("\ufeff")))
     if text and not text.endswith("\n"):
         last = ctx.source.lines[-1]
-        yield ctx.find(
-            "TC004",
-            last,
-            "there is no newline at the end of the file",
-            "the bash copes; a tool that appends a line glues it to this one",
-            "end the last line with a newline",
-            Edit(last.number, last.text),
-        )
+        yield ctx.find("TC004", last, Edit(last.number, last.text))
 
 
 def blank_lines(ctx: Context) -> Iterator[Finding]:
@@ -79,14 +70,8 @@ def blank_lines(ctx: Context) -> Iterator[Finding]:
     blanks = [line for line in ctx.source.lines[:limit] if line.blank]
     if lost and blanks:
         edits = [Edit(line.number, None) for line in blanks]
-        yield ctx.find(
-            "TC006",
-            blanks[0],
-            f"a blank line: the script reads only the first {limit} lines, blank ones counted",
-            f"`{split_key(lost[0].text)[0]}` (line {lost[0].number}) and what is below it is never read",
-            f"remove the blank line{'s' if len(blanks) > 1 else ''}",
-            *edits,
-        )
+        name = split_key(lost[0].text)[0]
+        yield ctx.find("TC006", blanks[0], *edits, limit=limit, name=name, line=lost[0].number)
 
 
 def expected(row: Row) -> str:
@@ -121,10 +106,9 @@ def layout(ctx: Context) -> Iterator[Finding]:
         yield ctx.find(
             "TC014",
             ctx.source.seen()[0],
-            f"this does not follow the layout of {ctx.dialect.title}: "
-            f"{len(ctx.alignment.missing)} lines are missing and {len(ctx.alignment.extra)} are too many",
-            "the scripts read by line number and take whatever stands there",
-            "compare it with a file of this family",
+            family=ctx.dialect.title,
+            missing=len(ctx.alignment.missing),
+            extra=len(ctx.alignment.extra),
         )
         return
     for gap in gaps:
@@ -152,31 +136,36 @@ def _missing(ctx: Context, gap: list[int]) -> Finding:
     rows = [ctx.dialect.layout.rows[number] for number in gap]
     after = next((line for line in ctx.alignment.lines[gap[-1] + 1 :] if line), ctx.source.seen()[-1])
     found = split_key(after.text)[0] or after.text
-    names = ", ".join(f"`{expected(row)}`" for row in rows)
-    many = len(rows) > 1
-    neutral = [neutral_line(row) for row in rows]
-    edits = [Edit(after.number, text, insert=True) for text in neutral] if all(neutral) else []
-    told = " and ".join(f"`{text}`" for text in neutral) if all(neutral) else names
+    names = tuple(expected(row) for row in rows)
+    neutral = tuple(neutral_line(row) for row in rows)
+    edits: list[Edit] = []
+    insert = names
+    if all(neutral):
+        edits = [Edit(after.number, text, insert=True) for text in neutral]
+        insert = neutral
     key = Line(after.number, found if after.text.startswith(found) else after.text)
-    return ctx.find(
-        "TC012",
-        key,
-        f"{f'{len(rows)} lines are' if many else 'a line is'} missing: expected {names}, found `{found}`",
-        f"every value below is read {len(rows)} line{'s' if many else ''} too high{_lost(ctx, gap[0])}",
-        f"insert {told} as line {after.number}{f' to {after.number + len(rows) - 1}' if many else ''}",
-        *edits,
-    )
+    told: dict[str, Told] = {
+        "expected": names,
+        "found": found,
+        "insert": insert,
+        "effect": _lost(ctx, gap[0]),
+    }
+    first = after.number
+    if len(rows) == 1:
+        return ctx.find("TC012", key, *edits, line=first, **told)
+    last = first + len(rows) - 1
+    return ctx.find("TC012-many", key, *edits, line=first, last=last, count=len(rows), **told)
 
 
-def _lost(ctx: Context, row: int) -> str:
+def _lost(ctx: Context, row: int) -> Reason:
     """Which stages a shift from a row on spoils."""
     assert ctx.dialect is not None
     names = {other.name for other in ctx.dialect.layout.rows if other.index >= row}
     if "trainer_list" in names:
-        return "; training, export and inference are built from the wrong lines"
+        return because("lint-shift-all")
     if "norm_export" in names:
-        return "; export and inference are silently dropped"
-    return "; inference is built from the wrong lines"
+        return because("lint-shift-export")
+    return because("lint-shift-inference")
 
 
 def _extra(ctx: Context, line: Line) -> Finding:
@@ -184,15 +173,9 @@ def _extra(ctx: Context, line: Line) -> Finding:
     beside = [other.text for other in ctx.source.seen() if 0 < abs(other.number - line.number) <= 1]
     needless = not line.text.strip() or line.text in beside
     edits = [Edit(line.number, None)] if needless else []
-    what = "it holds only blanks" if not line.text.strip() else f"`{shown[:60]}`"
-    return ctx.find(
-        "TC011",
-        line,
-        f"there is a line too many: {what}",
-        "every value below is read one line too low",
-        f"remove line {line.number}",
-        *edits,
-    )
+    if not line.text.strip():
+        return ctx.find("TC011-blank", line, *edits, line=line.number)
+    return ctx.find("TC011", line, *edits, line=line.number, text=shown[:SHOWN])
 
 
 def _names(ctx: Context) -> Iterator[Finding]:
@@ -204,13 +187,7 @@ def _names(ctx: Context) -> Iterator[Finding]:
             continue
         key = split_key(line.text)[0]
         if out_of_place(row, key):
-            yield ctx.find(
-                "TC013",
-                Line(line.number, key),
-                f"this is the place of the option for `{row.name}`, found `{key[:60]}`",
-                "the bash goes by the place: it passes the value of one option under the name of another",
-                f"put the option for `{row.name}` here",
-            )
+            yield ctx.find("TC013-option", Line(line.number, key), row=row.name, found=key[:SHOWN])
         if not row.keys:
             continue
         names = names_of(row)
@@ -218,33 +195,27 @@ def _names(ctx: Context) -> Iterator[Finding]:
         if key in names or key in ("null", "") or key.startswith(("#", "==")) or own_trainer:
             continue
         close = bool(closest(key, names, 0.75))
-        edits = [Edit(line.number, row.keys[0] + line.text[len(key) :])] if close else []
-        effect = (
-            "the name is a trainer's name here"
-            if "k" in row.reads
-            else "the bash ignores the name and goes on"
-        )
-        yield ctx.find(
-            "TC013",
-            Line(line.number, key),
-            f"this is the place of `{row.keys[0]}`, found `{key[:60]}`",
-            effect,
-            f"write `{row.keys[0]}:`",
-            *(edits if line.text.startswith(key) else []),
-        )
+        edits = []
+        if close and line.text.startswith(key):
+            edits = [Edit(line.number, row.keys[0] + line.text[len(key) :])]
+        case = "TC013-trainer" if "k" in row.reads else "TC013-name"
+        yield ctx.find(case, Line(line.number, key), *edits, name=row.keys[0], found=key[:SHOWN])
 
 
 def _cut(ctx: Context) -> Finding:
     assert ctx.alignment is not None
     assert ctx.dialect is not None
     rows = ctx.dialect.layout.rows
-    following = rows[len(rows) - ctx.alignment.cut]
+    missing = rows[len(rows) - ctx.alignment.cut :]
     last = ctx.source.seen()[-1]
-    return ctx.find(
-        "TC010",
-        last,
-        f"the file ends too early: {ctx.alignment.cut} of {len(rows)} lines are missing, "
-        f"expected `{expected(following)}` next",
-        "all that is missing is empty: the stages that need it run no command, and the exit code is 0",
-        "add the missing lines; one that is not needed is `key:null`",
-    )
+    told: dict[str, Told] = {"missing": len(missing), "rows": len(rows), "next": expected(missing[0])}
+    if all(_optional(row) for row in missing):
+        return ctx.find("TC017", last, **told)
+    if missing[0].kind == "header":
+        return ctx.find("TC016", last, section=missing[0].keys[0], **told)
+    return ctx.find("TC010", last, **told)
+
+
+def _optional(row: Row) -> bool:
+    """Whether a row that is not there only means that an option is not passed."""
+    return not row.reads or (row.name not in _ESSENTIAL and not row.keys and "l" not in row.reads)

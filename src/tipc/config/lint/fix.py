@@ -3,30 +3,79 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from tipc.config.lint.engine import Name, lint_bytes
-from tipc.config.lint.model import Edit, Finding
-from tipc.config.text import source_of
+from tipc.config.lint.finding import Edit, Finding
+from tipc.config.lint.linter import Name, lint_bytes
+from tipc.config.source import source_of
+from tipc.reasons import Reason, because
 
-MOST_ROUNDS = 20
+# What a change of a file would cost; None: nothing.
+Risk = Callable[[bytes, bytes], Reason | None]
+
+
+class Refused(NamedTuple):
+    """A mechanical change that was not made, and what it would cost."""
+
+    finding: Finding
+    risk: Reason
+
+
+class Fixed(NamedTuple):
+    """What became of a file."""
+
+    data: bytes
+    mended: list[Finding]
+    findings: list[Finding]  # those that remain
+    refused: list[Refused]
+
+
+def no_risk(_before: bytes, _after: bytes) -> Reason | None:
+    """For a caller that cannot plan: every mechanical change is made."""
+    return None
 
 
 def fixed(
-    data: bytes, shown: str, path: Name, *, dialect: str | None = None, repo: Name | None = None
-) -> tuple[bytes, list[Finding], list[Finding]]:
-    """The mended bytes, the findings that were mended, and those that remain. Once more changes nothing."""
+    data: bytes,
+    shown: str,
+    path: Name,
+    *,
+    dialect: str | None = None,
+    repo: Name | None = None,
+    risk: Risk = no_risk,
+) -> Fixed:
+    """The mended file. Once more changes nothing.
+
+    A change is made only if ``risk`` has nothing against it and if fewer findings remain; else it is undone.
+    """
     mended: list[Finding] = []
+    refused: dict[object, Refused] = {}
     findings = lint_bytes(data, shown, path, dialect=dialect, repo=repo)
-    for _ in range(MOST_ROUNDS):
-        chosen = _compatible(findings)
+    together = True  # several findings at once, until one of them is refused
+    # It ends: a round leaves fewer findings, or refuses one more of them, or goes on one by one.
+    while True:
+        left = [finding for finding in findings if (finding.case, finding.params) not in refused]
+        chosen = _compatible(left)
+        if not together:
+            chosen = chosen[:1]
         after = apply(data, [edit for finding in chosen for edit in finding.edits])
         if after == data:
             break
-        data = after
-        mended += chosen
-        findings = lint_bytes(data, shown, path, dialect=dialect, repo=repo)
-    return data, mended, findings
+        remaining = lint_bytes(after, shown, path, dialect=dialect, repo=repo)
+        cost = risk(data, after)
+        if not cost and len(remaining) >= len(findings):
+            cost = because("lint-as-many-remain")
+        if cost is None:
+            data, findings = after, remaining
+            mended += chosen
+            refused.clear()  # what was not possible before may be now
+        elif len(chosen) > 1:
+            together = False
+        else:
+            refused[chosen[0].case, chosen[0].params] = Refused(chosen[0], cost)
+    return Fixed(data, mended, findings, list(refused.values()))
 
 
 def _compatible(findings: list[Finding]) -> list[Finding]:

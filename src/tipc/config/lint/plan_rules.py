@@ -6,15 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from tipc.config.lint.context import Context, closest, is_null
-from tipc.config.lint.model import Finding
-from tipc.config.parse import items
-from tipc.config.text import Value
+from tipc.config.bash import items
+from tipc.config.layout import Config
+from tipc.config.lint.finding import Finding
+from tipc.config.lint.subject import Context, closest, is_null
+from tipc.config.rules import Dialect
+from tipc.config.source import Value
+from tipc.reasons import because
 
 TRAIN_MODES = ("lite_train_lite_infer", "lite_train_whole_infer", "whole_train_whole_infer")
 MODES = (
     *TRAIN_MODES,
-    "whole_train_lite_infer",
     "whole_infer",
     "klquant_whole_infer",
     "benchmark_train",
@@ -26,24 +28,22 @@ MODES = (
     "python_infer",
 )
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_EXAMPLES = ("192.168.0.1", "192.168.0.2", "0.0.0.0", "1.1.1.1", "127.0.0.1")
+_COMPOSED = re.compile(r"(?:lite|whole)_train_(?:lite|whole)_infer")
+_NOWHERE = "0.0.0.0"
 
 
 def modes(ctx: Context) -> Iterator[Finding]:
     """TC040 to TC044: the items of a per-mode line."""
     for row, config in ctx.rows("p"):
         value = config.value(row.name)
+        if ctx.dialect is None and "=" not in value.text:
+            continue  # what a script of its own makes of a plain value is not known
         if is_null(config.key(row.name)) or is_null(value) or ":" not in config.line(row.name).text:
             continue
         found = items(value)
         if not any("=" in item.text for item in found):
-            yield ctx.find(
-                "TC042",
-                value,
-                f"`{value.text}` is a plain value where one per mode is read",
-                "the script looks for `mode=value`, finds none and passes no option",
-                f"write `{'|'.join(f'{mode}={value.text}' for mode in TRAIN_MODES)}`",
-            )
+            right = "|".join(f"{mode}={value.text}" for mode in TRAIN_MODES)
+            yield ctx.find("TC042", value, value=value.text, right=right)
             continue
         listed: Counter[str] = Counter()
         for item in found:
@@ -51,56 +51,40 @@ def modes(ctx: Context) -> Iterator[Finding]:
             listed[mode.strip()] += 1
             yield from _item(ctx, item, mode, rest, listed)
         meant = {near(mode, 0.9) for mode in listed}
-        lacking = [mode for mode in TRAIN_MODES if mode not in meant]
+        wanted: tuple[str, ...] = TRAIN_MODES
+        if ctx.dialect is None:
+            wanted = tuple(mode for mode in TRAIN_MODES if mode in ctx.script)
+        lacking = [mode for mode in wanted if mode not in meant]
         if lacking:
-            key = config.key(row.name).text
-            effect = f"in that mode `{key}` is not passed at all and the training runs its own default"
-            if not config.layout.per_mode:
-                effect = (
-                    "the bash reads this line for no mode at all; `tipc` takes the nearest one that is listed"
-                )
-            yield ctx.find(
-                "TC041",
-                value,
-                f"{' and '.join(f'`{mode}`' for mode in lacking)} not listed",
-                effect,
-                f"add {' and '.join(f'`|{mode}=…`' for mode in lacking)}",
-            )
+            added = tuple(f"|{mode}=…" for mode in lacking)
+            if config.layout.per_mode:
+                key = config.key(row.name).text
+                yield ctx.find("TC041", value, modes=tuple(lacking), items=added, key=key)
+            else:
+                yield ctx.find("TC041-unread", value, modes=tuple(lacking), items=added)
 
 
 def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str]) -> Iterator[Finding]:
     if "=" not in item.text or not rest.strip() or "=" in rest:
-        yield ctx.find(
-            "TC043",
-            item,
-            f"`{item.text}` is not `mode=value`",
-            "the script takes the text between the first two `=`",
-            "write `mode=value`",
-        )
-    elif mode not in MODES:
-        close = near(mode.strip(), 0.85)
-        edits = [ctx.replaced(item.part(0, mode), close)] if close else []
-        yield ctx.find(
-            "TC040",
-            item.part(0, mode),
-            f"there is no mode `{mode}`",
-            "the item is never chosen",
-            f"write `{close}`" if close else f"one of {', '.join(TRAIN_MODES)}",
-            *edits,
-        )
+        yield ctx.find("TC043", item, item=item.text)
+    elif mode not in MODES and not (mode and mode in ctx.script):
+        close = ""
+        if not _COMPOSED.fullmatch(mode.strip()):  # whole_train_lite_infer is no slip of the pen
+            close = near(mode.strip(), 0.85)
+        place = item.part(0, mode)
+        edits = []
+        fix = because("lint-one-of", words=", ".join(TRAIN_MODES))
+        if close:
+            edits = [ctx.replaced(place, close)]
+            fix = because("lint-write", text=close)
+        yield ctx.find("TC040", place, *edits, mode=mode, fix=fix)
     elif listed[mode] > 1:
-        yield ctx.find(
-            "TC044",
-            item,
-            f"the mode `{mode}` is listed twice",
-            "only the first item counts",
-            "remove this one",
-        )
+        yield ctx.find("TC044", item, mode=mode)
 
 
 def trainers(ctx: Context) -> Iterator[Finding]:
     """TC050, TC051, TC052: the list of trainers against the lines that have their names."""
-    if ctx.config is None or ctx.dialect is None or not ctx.config.line("trainer_list").line:
+    if ctx.config is None or not ctx.config.line("trainer_list").line:
         return
     scripts: dict[str, str] = {}
     for line in ctx.source.seen():
@@ -113,31 +97,16 @@ def trainers(ctx: Context) -> Iterator[Finding]:
         if is_null(name):
             continue
         if name in seen:
-            yield ctx.find(
-                "TC052",
-                item,
-                f"the trainer `{name}` is listed twice",
-                "it is trained twice into one directory",
-                "remove one of them",
-            )
-        elif name not in scripts and not lost:
-            runs = "the norm training under its name" if ctx.dialect.rules.otherwise else "nothing"
+            yield ctx.find("TC052", item, trainer=name)
+        elif name not in scripts and not lost and ctx.dialect is not None:
+            case = "TC050-norm" if ctx.dialect.rules.otherwise else "TC050-nothing"
             close = closest(name, tuple(key for key in scripts if key.endswith("_train")), 0.8)
-            yield ctx.find(
-                "TC050",
-                item,
-                f"the trainer `{name}` has no line",
-                f"the script runs {runs}",
-                f"write `{close}`" if close else f"add a line `{name}:script`",
-            )
+            fix = because("lint-add-line", text=f"{name}:script")
+            if close:
+                fix = because("lint-write", text=close)
+            yield ctx.find(case, item, trainer=name, fix=fix)
         elif name in scripts and is_null(scripts[name]):
-            yield ctx.find(
-                "TC051",
-                item,
-                f"the trainer `{name}` is listed, and its script is null",
-                "it is skipped silently",
-                f"give `{name}` a script, or take it out of the list",
-            )
+            yield ctx.find("TC051", item, trainer=name)
         seen.add(name)
 
 
@@ -151,32 +120,48 @@ def gpus(ctx: Context) -> Iterator[Finding]:
             continue
         ips, semicolon, ids = entry.rpartition(";")
         addresses = ips.split(",") if semicolon else []
-        fake = [ip for ip in addresses if not _IP.fullmatch(ip.strip()) or ip.strip() in _EXAMPLES]
+        fake = [ip for ip in addresses if not _is_address(ip.strip())]
         if fake:
-            yield ctx.find(
-                "TC061",
-                item.part(item.text.index(fake[0]), fake[0]),
-                f"`{fake[0]}` is a placeholder, not a machine",
-                "the launcher is started with it and waits for machines that are not there",
-                "put in the machines' addresses",
-            )
+            yield ctx.find("TC061", item.part(item.text.index(fake[0]), fake[0]), address=fake[0])
         if not re.fullmatch(r"-1|\d+(?:,\d+)*", ids):
-            yield ctx.find(
-                "TC060",
-                item,
-                f"`{entry}` is no GPU entry",
-                "it is passed to the launcher as it is",
-                "write ids with commas, `-1` for the CPU, or `ip,ip;ids`",
-            )
-        elif not semicolon and (len(ids) > 15 or (len(ids) == 2 and ids != "-1")):
-            kind = "one GPU, with nothing made visible" if len(ids) == 2 else "an address with no GPU"
-            yield ctx.find(
-                "TC062",
-                item,
-                f"the script misreads `{entry}`",
-                f"it goes by the text's length and sees {kind}",
-                "use ids below 10, and at most eight of them; `tipc` itself reads it right",
-            )
+            yield ctx.find("TC060", item, entry=entry)
+        elif ctx.dialect and not semicolon and (len(ids) > 15 or (len(ids) == 2 and ids != "-1")):
+            case = "TC062-one" if len(ids) == 2 else "TC062-address"
+            yield ctx.find(case, item, entry=entry)
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text can be the address of a machine: a number of four parts, or a host's name."""
+    if _IP.fullmatch(text):
+        return text != _NOWHERE and all(int(part) < 256 for part in text.split("."))
+    placeholder = re.fullmatch(r"[xX?*.]+|<.*>|ip\d*", text)
+    return not placeholder and bool(re.fullmatch(r"[A-Za-z][\w-]*(?:\.[\w-]+)*", text))
+
+
+def visible(ctx: Context) -> Iterator[Finding]:
+    """TC063: one GPU stays visible for the next entry, where no inference undoes it."""
+    if ctx.config is None or ctx.dialect is None:
+        return
+    if ctx.dialect.rules.unset_at_end or _exports(ctx.config, ctx.dialect):
+        return
+    single = False
+    for item in ctx.config.items("gpu_list"):
+        entry = item.text.strip()
+        if single and "," in entry:
+            yield ctx.find("TC063", item, entry=entry)
+            return
+        single = single or entry.isdigit()
+
+
+def _exports(config: Config, dialect: Dialect) -> bool:
+    """Whether a listed trainer has an export, and so an inference; also where the file ends before it."""
+    ways = {config.key(trainer.row).text: trainer for trainer in dialect.rules.trainers}
+    for item in config.items("trainer_list"):
+        trainer = ways.get(item.text.strip(), dialect.rules.otherwise)
+        export = trainer.export.strip("{}") if trainer else ""
+        if not config.line(export).line or not is_null(config.value(export)):
+            return True
+    return False
 
 
 def near(mode: str, cutoff: float) -> str:

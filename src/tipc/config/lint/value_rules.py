@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tipc.config.lint.context import Context, is_null
-from tipc.config.lint.model import Edit, Finding
-from tipc.config.parse import items
-from tipc.config.text import Value
+from tipc.config.bash import items
+from tipc.config.lint.finding import Edit, Finding
+from tipc.config.lint.subject import Context, is_null
+from tipc.config.source import Value
+from tipc.reasons import because
 
 _DEVICES = ("True", "False", "gpu", "cpu")
 _OTHER_DEVICES = ("npu", "xpu", "mlu", "gcu", "dcu", "mps", "sdaa", "iluvatar_gpu", "intel_hpu")
@@ -28,33 +29,16 @@ def colons(ctx: Context) -> Iterator[Finding]:
         name = head.split("=", 1)[0]
         if "=" in head and (":" not in text or name.strip() in row.keys):
             mark = Value("=", line.line, text.index("=") + 1)
-            yield ctx.find(
-                "TC021",
-                mark,
-                f"`=` stands where `:` belongs, after `{name}`",
-                f"the whole line is taken for the key `{head[:40]}`; the value is empty",
-                f"write `{name}:`",
-                ctx.replaced(mark, ":"),
-            )
-        elif ":" not in text and row.reads != "k":
-            yield ctx.find(
-                "TC020",
-                line,
-                f"there is no colon in the line of `{row.name}`",
-                "the value is empty and the option is not passed",
-                f"write `{text.strip()}:value`, or `:null`",
-            )
+            yield ctx.find("TC021", mark, ctx.replaced(mark, ":"), name=name, key=head[:40])
+        elif ":" not in text and row.reads == "k":
+            yield ctx.find("TC023", line, text=text.strip())
+        elif ":" not in text and config.layout.value == "second field":
+            yield ctx.find("TC020", line, row=row.name, text=text.strip())
         elif text.count(":") > 1 and config.layout.value == "second field" and row.reads != "k":
             second = text.index(":", text.index(":") + 1)
             if text[second + 1 :].strip():
                 kept = text[text.index(":") + 1 : second]
-                yield ctx.find(
-                    "TC022",
-                    Value(text[second:], line.line, second + 1),
-                    "the value is cut at its second colon",
-                    f"the bash reads `{kept[:60]}` and drops the rest",
-                    "use a value without a colon",
-                )
+                yield ctx.find("TC022", Value(text[second:], line.line, second + 1), kept=kept[:60])
 
 
 def nulls(ctx: Context) -> Iterator[Finding]:
@@ -63,14 +47,16 @@ def nulls(ctx: Context) -> Iterator[Finding]:
         value = config.value(row.name)
         if value.text.strip() == "null" and value.text != "null":
             shown = value.text.replace(" ", "␣").replace("\t", "⇥")
-            yield ctx.find(
-                "TC030",
-                value,
-                f"`{shown}` is not `null`",
-                "only the exact text `null` means nothing; this one is run or passed as a value",
-                "write `null`",
-                ctx.replaced(value, "null"),
-            )
+            yield ctx.find("TC030", value, ctx.replaced(value, "null"), shown=shown)
+
+
+def blank_scripts(ctx: Context) -> Iterator[Finding]:
+    """TC034: a script of nothing but blanks."""
+    for row, config in ctx.rows("v"):
+        value = config.value(row.name)
+        if row.kind == "script" and value.text and not value.text.strip():
+            key = config.key(row.name).text
+            yield ctx.find("TC034", value, ctx.replaced(value, "null"), key=key)
 
 
 def blanks(ctx: Context) -> Iterator[Finding]:
@@ -82,26 +68,15 @@ def blanks(ctx: Context) -> Iterator[Finding]:
         if "l" in row.reads and row.kind != "script":
             for item in items(value):
                 if item.text != item.text.strip():
-                    yield ctx.find(
-                        "TC031",
-                        item,
-                        f"the item `{item.text.strip()}` has a blank beside it",
-                        f"`{item.text}` is compared as it stands and is not `{item.text.strip()}`",
-                        "remove the blank",
-                        ctx.replaced(item, item.text.strip()),
-                    )
+                    without = "|".join(part.strip() for part in value.text.split("|"))
+                    edit = ctx.replaced(value, without)
+                    yield ctx.find("TC031", item, edit, item=item.text.strip(), text=item.text)
                     break
-        elif row.kind != "script" and "v" in row.reads:
+        elif row.kind != "script" and "v" in row.reads and ctx.dialect is not None:
             text = value.text.rstrip() if row.kind != "name" else value.text
             if text != text.strip():
-                yield ctx.find(
-                    "TC032",
-                    value,
-                    f"there are blanks around `{value.text.strip()}`",
-                    "they become part of the name or break the option in two words",
-                    "remove the blanks",
-                    ctx.replaced(value, value.text.strip()),
-                )
+                bare = value.text.strip()
+                yield ctx.find("TC032", value, ctx.replaced(value, bare), text=bare)
 
 
 @lru_cache(maxsize=512)
@@ -139,20 +114,15 @@ def booleans(ctx: Context) -> Iterator[Finding]:
             if not right and line.number in compared and word in ("true", "false"):
                 right = _LETTERS[word]
             if right:
-                yield ctx.find(
-                    "TC033",
-                    item.part(item.text.index(word), word),
-                    f"`{word}` is neither `True` nor `False`",
-                    f"the bash compares it with both and takes neither branch; `{right}` is meant",
-                    f"write `{right}`",
-                    ctx.replaced(item, item.text.replace(word, right)),
-                )
+                place = item.part(item.text.index(word), word)
+                edit = ctx.replaced(item, item.text.replace(word, right))
+                yield ctx.find("TC033", place, edit, word=word, right=right)
 
 
 def devices(ctx: Context) -> Iterator[Finding]:
     """TC090: an inference device that the script has no branch for."""
     for row, config in ctx.rows("l"):
-        if row.name != "use_gpu" or is_null(config.value("inference")):
+        if row.name != "use_gpu" or ctx.dialect is None or is_null(config.value("inference")):
             continue
         for item in config.items(row.name):
             word = item.text.strip()
@@ -160,14 +130,12 @@ def devices(ctx: Context) -> Iterator[Finding]:
                 continue
             right = _LETTERS.get(word.lower(), word.lower() if word.lower() in _DEVICES else "")
             edits = [ctx.replaced(item, right)] if right else []
-            yield ctx.find(
-                "TC090",
-                item,
-                f"`{word}` is no device that the script knows",
-                "it prints a notice and runs no inference for it",
-                f"write {right or 'one of ' + ', '.join(_DEVICES)}",
-                *edits,
+            fix = (
+                because("lint-write", text=right)
+                if right
+                else because("lint-one-of", words=", ".join(_DEVICES))
             )
+            yield ctx.find("TC090", item, *edits, word=word, fix=fix)
 
 
 def numbers(ctx: Context) -> Iterator[Finding]:
@@ -188,13 +156,7 @@ def numbers(ctx: Context) -> Iterator[Finding]:
                 and not re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", item.text)
                 and "=" not in item.text
             ):
-                yield ctx.find(
-                    "TC091",
-                    item,
-                    f"`{item.text.strip()}` is no number",
-                    "it is passed on as it is",
-                    "write a number",
-                )
+                yield ctx.find("TC091", item, text=item.text.strip())
 
 
 def empty_lists(ctx: Context) -> Iterator[Finding]:
@@ -213,18 +175,10 @@ def empty_lists(ctx: Context) -> Iterator[Finding]:
             "autocast",
         )
         if looped and value.text == "" and ":" in line.text:
-            yield ctx.find(
-                "TC093",
-                line,
-                f"the list of `{row.name}` is empty",
-                "the loop over it has no turn: not one command runs in it",
-                "give it an item, or `null`",
-                *(
-                    [Edit(line.line, f"{line.text}null")]
-                    if row.name not in ("gpu_list", "trainer_list") and row.kind == "text"
-                    else []
-                ),
-            )
+            edits = []
+            if row.name not in ("gpu_list", "trainer_list") and row.kind == "text":
+                edits = [Edit(line.line, f"{line.text}null")]
+            yield ctx.find("TC093", line, *edits, row=row.name)
 
 
 def lengths(ctx: Context) -> Iterator[Finding]:
@@ -240,10 +194,5 @@ def lengths(ctx: Context) -> Iterator[Finding]:
     for name, size in sizes.items():
         if size < longest and not is_null(ctx.config.value("infer_model")):
             longer = next(other for other, count in sizes.items() if count == longest)
-            yield ctx.find(
-                "TC092",
-                ctx.config.value(name),
-                f"`{name}` has {size} items, `{longer}` has {longest}",
-                "they are read side by side; what is missing is empty",
-                f"give `{name}` {longest} items",
-            )
+            place = ctx.config.value(name)
+            yield ctx.find("TC092", place, name=name, size=size, longer=longer, longest=longest)

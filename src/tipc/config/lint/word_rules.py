@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tipc.config.dialect import Config
-from tipc.config.lint.context import Context, is_null
-from tipc.config.lint.model import Finding
-from tipc.config.text import Value
+from tipc.config.layout import Config
+from tipc.config.lint.finding import Finding
+from tipc.config.lint.subject import Context, is_null
+from tipc.config.source import Value
+from tipc.reasons import Reason, because
 
 _EXTENSION_TWICE = re.compile(
     r"(\.(?:pd\w+|ya?ml|py|sh|log|txt|list|json|tar|gz|zip|onnx|jpe?g|png|npy|npz|pkl|mp4|wav))\1(?![\w.])"
@@ -25,27 +26,14 @@ def words(ctx: Context) -> Iterator[Finding]:
         twice = _EXTENSION_TWICE.search(line.text)
         if twice:
             at = Value(twice[0], line.number, twice.start() + 1)
-            yield ctx.find(
-                "TC080",
-                at,
-                f"the extension `{twice[1]}` is there twice",
-                "such a file is never written",
-                f"write `{twice[1]}` once",
-                ctx.replaced(at, twice[1]),
-            )
+            yield ctx.find("TC080", at, ctx.replaced(at, twice[1]), extension=twice[1])
     for row, config in ctx.rows("vl"):
         if row.kind != "script":
             continue
         for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
             shell = _SHELL.search(value.text)
             if shell:
-                yield ctx.find(
-                    "TC082",
-                    value.part(shell.start(), shell[0]),
-                    f"`{shell[0]}` is shell syntax",
-                    "the scripts `eval` the command, so it takes effect (most turn `|` into a blank)",
-                    "move it into a script of its own",
-                )
+                yield ctx.find("TC082", value.part(shell.start(), shell[0]), text=shell[0])
             yield from _twice(ctx, value, config if row.name.endswith("_train") else None)
 
 
@@ -78,14 +66,7 @@ def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[Findin
     for name, count in counted.items():
         bare = name.removeprefix("-o ")
         if count > 1:
-            start = value.text.rindex(bare)
-            yield ctx.find(
-                "TC081",
-                value.part(start, bare),
-                f"the option `{name}` is given twice",
-                "the last one wins",
-                "remove one of them",
-            )
+            yield ctx.find("TC081", _place(value, bare), option=name)
     if config is None:
         return
     for other in ("save_model", "epoch", "train_batch", "pretrain", "train_param1", "train_use_gpu"):
@@ -93,24 +74,22 @@ def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[Findin
         given = other == "save_model" or not is_null(config.value(other))
         row = config.rows.get(other)
         if key in counted and given and row and not row.unused:
-            start = value.text.rindex(key.removeprefix("-o "))
-            yield ctx.find(
-                "TC081",
-                value.part(start, key.removeprefix("-o ")),
-                f"the option `{key}` is given here and by line {config.line(other).line}",
-                f"it stands twice in the command; line {config.line(other).line} comes last and wins",
-                "remove it here",
-            )
+            place = _place(value, key.removeprefix("-o "))
+            yield ctx.find("TC081-line", place, option=key, line=config.line(other).line)
 
 
 def scripts(ctx: Context) -> Iterator[Finding]:
     """TC070, TC071: scripts and config files that are not in the repository."""
-    if ctx.repo is None or ctx.dialect is None:
+    if ctx.repo is None:
         return
     for row, config in ctx.rows("vl"):
         if row.kind != "script":
             continue
-        folder = ctx.dialect.rules.infer_cwd if row.name == "inference" else "."
+        folder = "."
+        if row.name == "inference" and ctx.dialect is not None:
+            folder = ctx.dialect.rules.infer_cwd
+        elif ctx.dialect is None and re.search(r"^\s*cd\s", ctx.script, re.MULTILINE):
+            continue  # where a script of its own is when it runs this is not known
         for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
             if not is_null(value):
                 yield from _files(ctx, value, folder)
@@ -119,25 +98,50 @@ def scripts(ctx: Context) -> Iterator[Finding]:
 def _files(ctx: Context, value: Value, folder: str) -> Iterator[Finding]:
     split = split_words(value.text)
     script = next((word for word in split if word.endswith((".py", ".sh"))), "")
-    if not split or (script and not _there(ctx, folder, script)):
-        place = value.part(value.text.index(script), script)
-        yield ctx.find(
-            "TC070",
-            place,
-            f"there is no script `{script}`",
-            "the command fails; the bash prints `Run failed` and exits with 0",
-            f"the path is relative to {folder}/ of the repository" if folder != "." else "correct the path",
-        )
+    if script and not _there(ctx, folder, script):
+        yield ctx.find("TC070", _place(value, script), script=script, fix=_meant(ctx, folder, script))
     for before, word in pairwise(split):
         named = word if before in ("-c", "--config", "--cfg") else ""
         if named.endswith((".yml", ".yaml")) and not _there(ctx, folder, named):
-            yield ctx.find(
-                "TC071",
-                value.part(value.text.index(named), named),
-                f"there is no file `{named}`",
-                "the command fails when it reads it",
-                "correct the path",
-            )
+            yield ctx.find("TC071", _place(value, named), file=named)
+
+
+def _place(value: Value, word: str) -> Value:
+    """Where a word stands in a value; the whole value where quotes or backslashes hide it."""
+    start = value.text.find(word)
+    return value.part(start, word) if start >= 0 else value
+
+
+def _meant(ctx: Context, folder: str, script: str) -> Reason:
+    """What to write for a script that is not there: one of the same name, if the repository has one."""
+    root = os.path.join(ctx.repo or "", folder)
+    name = os.path.basename(script)
+    near = [os.path.join(place, name) for place in ("", "tools", "deploy", "deploy/python", "scripts", "src")]
+    found = [path for path in near if os.path.isfile(os.path.join(root, path))]
+    if found:
+        return because("lint-did-you-mean", text=found[0])
+    if folder != ".":
+        return because("lint-relative-to", folder=folder)
+    return because("lint-correct-path")
+
+
+def null_inference(ctx: Context) -> Iterator[Finding]:
+    """TC072: an export, and no script that infers with it."""
+    if ctx.config is None or ctx.dialect is None or "norm_export" not in ctx.config.rows:
+        return
+    value = ctx.config.value("inference")
+    exported = not is_null(ctx.config.value("norm_export"))
+    if exported and ctx.config.line("inference").line and is_null(value):
+        yield ctx.find("TC072", ctx.config.line("inference"))
+
+
+def outside(ctx: Context) -> Iterator[Finding]:
+    """TC073: a model to quantise that is not in the repository."""
+    if ctx.config is None or "kl_quant" not in ctx.config.rows:
+        return
+    model = ctx.config.value("infer_model")
+    if not is_null(ctx.config.value("kl_quant")) and model.text.startswith(("../", "/")):
+        yield ctx.find("TC073", model, model=model.text)
 
 
 def _there(ctx: Context, folder: str, name: str) -> bool:

@@ -5,48 +5,37 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tipc.config.detect import by_text, detect, find_repo
-from tipc.config.dialects import load
-from tipc.config.text import read_source
+from tipc.config.identify import find_repo, identify
+from tipc.config.source import read_source
 from tipc.errors import UsageError
-from tipc.plan.devices import target_device
-from tipc.plan.machine import Machine, this_machine
 from tipc.plan.model import Plan
-from tipc.plan.trace.adapt import adapted
-from tipc.plan.trace.calls import inside
-from tipc.plan.trace.derive import derive
-from tipc.plan.trace.passes import trace
-from tipc.plan.trace.script import find_script
-from tipc.plan.trace.verify import differences
+from tipc.plan.request import PlanOptions
+from tipc.plan.trace.read.adapt import adapted
+from tipc.plan.trace.read.calls import inside
+from tipc.plan.trace.read.derive import derive
+from tipc.plan.trace.read.differences import differences
+from tipc.plan.trace.record.passes import trace
+from tipc.plan.trace.record.sandbox import isolation_waived
+from tipc.plan.trace.record.script import find_script
 
 
-def trace_plan(
-    path: str | Path,
-    mode: str,
-    repo: str | Path | None = None,
-    *,
-    as_upstream: bool = False,
-    python: str | None = None,
-    device: str | None = None,
-    machine: Machine | None = None,
-    allow_shell: bool = False,
-    script: str | None = None,
-) -> Plan:
+def trace_plan(path: str | Path, mode: str, options: PlanOptions, script: str | None = None) -> Plan:
     """The plan that the repository's own script has for a config, made for this machine.
 
-    ``as_upstream`` leaves its commands word for word. Raises UsageError where there is no script to trace,
-    and EnvironmentProblem where it cannot be isolated.
+    ``options.as_upstream`` leaves its commands word for word. Raises UsageError where there is no script to
+    trace, and EnvironmentProblem where it cannot be isolated.
     """
-    plan = trace_upstream(path, mode, repo, script)
-    if as_upstream:
-        return plan
-    here = machine or this_machine()
-    target = target_device(device, here)
-    return adapted(plan, device=target, machine=here, python=python, allow_shell=allow_shell)
+    plan = trace_upstream(path, mode, options.repo or None, script, asked=options.trace)
+    return plan if options.as_upstream else adapted(plan, options)
 
 
-def trace_upstream(path: str | Path, mode: str, repo: str | Path | None, script: str | None = None) -> Plan:
-    """The plan that the repository's own script has for a config: its commands, word for word."""
+def trace_upstream(
+    path: str | Path, mode: str, repo: str | Path | None, script: str | None = None, *, asked: bool = False
+) -> Plan:
+    """The plan that the repository's own script has for a config: its commands, word for word.
+
+    The script is isolated. Only who has ``asked`` for the trace can waive that, see ``isolation_waived``.
+    """
     config = Path(path).absolute()
     source = read_source(config)
     root = Path(repo).resolve() if repo else find_repo(config.resolve())
@@ -54,7 +43,9 @@ def trace_upstream(path: str | Path, mode: str, repo: str | Path | None, script:
     if os.path.isabs(relative):
         raise UsageError(f"the config is not in the repository {root}", path=str(path), remedy="--repo DIR")
     chosen = find_script(root / relative, root, script or os.environ.get("TIPC_TRACE_SCRIPT"))
-    traced = trace(root, chosen, Path(relative), mode)
+    if not (root / chosen).resolve().is_relative_to(root):
+        raise UsageError(f"{chosen} leads out of the repository {root}: it is not traced", path=str(path))
+    traced = trace(root, chosen, Path(relative), mode, isolate=not (asked and isolation_waived()))
     return derive(traced, source, relative, mode, root, chosen)
 
 
@@ -68,10 +59,12 @@ def verify_plan(
     root = Path(repo).resolve() if repo else find_repo(config).resolve()
     source = read_source(config)
     # A fork's script may have lost what tells its dialect: then the config's own lines do.
-    known = load(dialect) if dialect else detect(source, root) or by_text(source)
+    identity = identify(source, root, dialect=dialect or "")
+    known = identity.dialect or identity.family
     if known is None:
         raise UsageError(
             "no dialect fits this file, so there is nothing to compare its script with", path=str(path)
         )
-    native = build_plan(config, mode, repo=root, dialect=known.name, as_upstream=True)
-    return differences(native, trace_upstream(config, mode, root))
+    options = PlanOptions(repo=str(root), dialect=known, as_upstream=True, prepare=False)
+    native = build_plan(config, mode, options)
+    return differences(native, trace_upstream(config, mode, root, asked=True))

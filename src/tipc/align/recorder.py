@@ -1,0 +1,112 @@
+"""Recording: names and arrays of each stage, in the order in which they came, in one ``.npz`` file."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from tipc.errors import UsageError
+
+# In the order in which a reproduction is aligned: what comes later can only be right if this is.
+STAGES = ("data", "forward", "loss", "optimizer", "backward", "weights")
+
+
+class Recorder:
+    """Collects arrays and writes them when it is left, or when ``save`` is called."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def add(self, stage: str, name: str, value: Any) -> None:
+        """Keep a copy of a tensor, an array or a number under a name that is new in its stage."""
+        if stage not in STAGES:
+            raise ValueError(f"{stage!r} is no stage; there are {', '.join(STAGES)}")
+        key = f"{stage}/{name}"
+        if not name or key in self._arrays:
+            raise ValueError(f"{key!r} needs a name of its own")
+        self._arrays[key] = as_array(value)
+
+    def data(self, name: str, value: Any) -> None:
+        """What the network is fed, and the labels."""
+        self.add("data", name, value)
+
+    def forward(self, name: str, value: Any) -> None:
+        """What a layer or the network answers."""
+        self.add("forward", name, value)
+
+    def loss(self, name: str, value: Any) -> None:
+        """A loss or a metric."""
+        self.add("loss", name, value)
+
+    def optimizer(self, name: str, value: Any) -> None:
+        """A learning rate, a momentum, a weight decay."""
+        self.add("optimizer", name, value)
+
+    def backward(self, name: str, value: Any) -> None:
+        """The gradient of a parameter."""
+        self.add("backward", name, value)
+
+    def weights(self, name: str, value: Any) -> None:
+        """A parameter after some steps."""
+        self.add("weights", name, value)
+
+    def save(self) -> None:
+        """Write everything, at once or not at all."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        try:
+            with scratch.open("wb") as file:
+                # Names have slashes and dots, which keyword arguments of savez take as they are.
+                np.savez_compressed(file, **self._arrays)  # type: ignore[arg-type]
+            scratch.replace(self.path)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self.save()
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A copy as numpy: of arrays and numbers, of paddle's tensors, and of torch's on any device."""
+    for method in ("detach", "cpu", "numpy"):
+        if not isinstance(value, np.ndarray) and hasattr(value, method):
+            value = getattr(value, method)()
+    array = np.array(value)
+    if array.dtype == object:
+        raise ValueError(f"a {type(value).__name__} is neither a tensor nor a number")
+    return array
+
+
+def read_recording(path: str | Path) -> dict[str, np.ndarray]:
+    """The arrays of a file by ``stage/name``, in their order; UsageError for what is no recording."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise UsageError("there is no such recording", path=str(path)) from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise UsageError(f"this is no recording: {error}", path=str(path)) from None
+    wrong = [name for name in arrays if name.partition("/")[0] not in STAGES or "/" not in name]
+    if wrong or not arrays:
+        found = f"`{wrong[0]}` is not stage/name" if wrong else "it is empty"
+        raise UsageError(
+            f"this is no recording of tipc.align: {found}",
+            path=str(path),
+            remedy=f"record with tipc.align.Recorder; stages are {', '.join(STAGES)}",
+        )
+    return arrays

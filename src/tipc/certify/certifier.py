@@ -1,0 +1,122 @@
+"""Run to Verdict: show every check what it is for, and keep what it concludes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+
+from tipc.certify.evidence.prober import Prober
+from tipc.certify.evidence.probing import Asked, ask_probes
+from tipc.certify.evidence.witnessed import load_witnessed
+from tipc.certify.registry import Check, Outcome, all_checks, unchecked
+from tipc.certify.scene import CellScene, PlanScene, RepoScene, StepScene, Witnessed
+from tipc.certify.verdict import PASS, STATUSES, Finding, Verdict
+from tipc.certify.verdict_store import save_verdict
+from tipc.plan.model import Cell
+from tipc.run.record.results import Run
+
+# Checks that compare a model's answers, within a bound that depends on what rounding does to the model.
+BOUNDED_BY_ROUNDING = frozenset({"TP301", "TP302", "TP303", "TP305"})
+
+
+def certify(
+    run: Run,
+    *,
+    strict: bool = False,
+    say: Callable[[str], None] | None = None,
+    prober: Prober | None = None,
+) -> Verdict:
+    """Make every check on a run and write ``verdict.json`` into its directory; ``say`` is told what is being
+    checked. A ``prober`` that was asked before knows answers already."""
+    tell = say or (lambda text: None)
+    witnessed = load_witnessed(run)
+    with closing(prober or Prober(run.directory / "evidence")) as probes:
+        found = findings_about(run, witnessed, ask_probes(run, witnessed, probes, tell), tell)
+        doubted = {index for index, those in found.items() if any(map(is_doubted, those))}
+        if doubted:
+            tell("what rounding does to the exported models")
+            asked = ask_probes(run, witnessed, probes, tell, rounding=doubted)
+            found = findings_about(run, witnessed, asked, tell)
+    findings = [finding for those in found.values() for finding in those]
+    verdict = Verdict(run.id, tuple(findings), strict)
+    save_verdict(run, verdict)
+    return verdict
+
+
+def findings_about(
+    run: Run, witnessed: Witnessed, asked: Asked, tell: Callable[[str], None]
+) -> dict[int, list[Finding]]:
+    """The findings about each plan of a run, by its number."""
+    found = {}
+    for index, plan in enumerate(run.plans):
+        tell(f"{plan.model}: {len(plan.steps)} steps against what was seen of them")
+        scene = PlanScene(run, plan, index, asked.answers, witnessed, asked.tried, asked.images)
+        found[index] = list(plan_findings(scene))
+    return found
+
+
+def is_doubted(finding: Finding) -> bool:
+    """Whether knowing what rounding does to the model could help it.
+
+    That only widens the bound on noise, so a comparison that passes without would pass with it.
+    """
+    return finding.check in BOUNDED_BY_ROUNDING and finding.status != PASS
+
+
+def plan_findings(scene: PlanScene) -> Iterator[Finding]:
+    """The findings about one plan: the plan's own, then cell by cell, then step by step."""
+    checks = list(all_checks().values())
+    yield from findings_of(checks, "plan", scene)
+    cells = {cell.id: cell for cell in scene.plan.cells}
+    for cell in scene.plan.cells:
+        yield from findings_of(checks, "cell", scene.of_cell(cell))
+    for step in scene.plan.steps:
+        # A step that prepares data belongs to no cell.
+        cell = cells.get(step.cell) or Cell(step.cell, trainer="", asked="", runs_on="")
+        shown = scene.of_step(cell, step)
+        yield from findings_of(checks, "step", shown)
+        # A step that did not pass has said what there is to say; its log and artefacts prove nothing.
+        if shown.outcome.ok:
+            yield from findings_of(checks, step.kind, shown)
+
+
+def repo_findings(scene: RepoScene) -> list[Finding]:
+    """The findings about a repository: ``tipc check``."""
+    return list(findings_of(all_checks().values(), "repo", scene))
+
+
+def findings_of(checks: Iterable[Check], scope: str, scene: PlanScene | RepoScene) -> Iterator[Finding]:
+    """What the checks of one scope conclude about what they are shown."""
+    for check in checks:
+        if check.scope == scope:
+            yield from (as_finding(check, outcome, scene) for outcome in outcomes(check, scene))
+
+
+def outcomes(check: Check, scene: PlanScene | RepoScene) -> list[Outcome]:
+    """What one check concludes; one that breaks says so, and never passes."""
+    try:
+        return list(check.function(scene))
+    except Exception as error:  # noqa: BLE001 - a plug-in's bug or an unforeseen log must not lose the verdict
+        where = error.__traceback__
+        while where and where.tb_next:
+            where = where.tb_next
+        place = f"{where.tb_frame.f_code.co_filename}:{where.tb_lineno}" if where else "?"
+        return [unchecked(f"the check itself broke: {type(error).__name__}: {error} ({place})")]
+
+
+def as_finding(check: Check, outcome: Outcome, scene: PlanScene | RepoScene) -> Finding:
+    """An outcome with the names of the check and of what it was shown."""
+    assert outcome.status in STATUSES, f"{check.id} gave the status {outcome.status!r}"
+    good = outcome.status == "pass"
+    return Finding(
+        check=check.id,
+        title=check.title,
+        status=outcome.status,
+        message=outcome.message,
+        plan=scene.plan.key if isinstance(scene, PlanScene) else "",
+        cell=scene.cell.id if isinstance(scene, CellScene) else "",
+        step=scene.step.id if isinstance(scene, StepScene) else outcome.step,
+        required=outcome.required,
+        remedy="" if good else outcome.remedy or check.remedy,
+        evidence=outcome.evidence,
+    )

@@ -1,0 +1,29 @@
+"""TD815: a reproduction computes what its reference computes, where both were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tipc.certify.checks.repo import conclude, item
+from tipc.certify.registry import Outcome, check, unchecked
+from tipc.certify.scene import RepoScene
+
+
+@check(
+    "TD815",
+    "The reproduction is aligned with its reference",
+    scope="repo",
+    reads="two recordings of tipc.align.Recorder",
+    remedy="tipc align REF.npz OURS.npz names the first tensor that differs; earlier stages first",
+)
+def aligned(scene: RepoScene) -> Iterator[Outcome]:
+    """Network, pre- and post-processing, optimiser and pretrained weights must be those of the reference.
+    Only recorded tensors of both sides can show that."""
+    if scene.alignment is None:
+        yield unchecked("no recordings were given", required=False, remedy="tipc check --align REF OURS")
+        return
+    items = []
+    for tensor in scene.alignment.tensors:
+        note = f"{tensor.state}, mean |Δ| {tensor.mean:.1e}, allowed {tensor.threshold:.0e}"
+        items.append(item(f"{tensor.stage}/{tensor.name}", tensor.ok, note))
+    yield from conclude(items, f"{len(items)} tensors")

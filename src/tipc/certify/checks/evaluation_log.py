@@ -1,0 +1,150 @@
+"""TL106, TL108, TL110: what the evaluation says, and what training said about the same weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from tipc.certify.evidence.log_records import EvaluationLine
+from tipc.certify.evidence.log_values import is_share
+from tipc.certify.evidence.logs import read_log
+from tipc.certify.evidence.training_log import complaint, place
+from tipc.certify.registry import Outcome, check, failed, passed, unchecked
+from tipc.certify.scene import StepScene
+from tipc.plan.model import Step
+
+NEAR = 0.06  # of a metric between 0 and 1: one image of a lite split
+PER_CENT = 100.0
+
+
+def final_metrics(rows: Iterable[EvaluationLine]) -> dict[str, float]:
+    """The metrics of an evaluation that may tell them in several lines; the last word counts."""
+    found: dict[str, float] = {}
+    for row in rows:
+        found.update(row.metrics)
+    return found
+
+
+@check(
+    "TL106",
+    "The evaluation tells its metrics",
+    scope="eval",
+    reads="the evaluation's log",
+    remedy="print the result as `acc: 0.84`, `mIoU: 0.71`, …, and fail if the data are not there",
+)
+def evaluation(scene: StepScene) -> Iterator[Outcome]:
+    """An evaluation that printed no metric evaluated nothing, whatever its exit status."""
+    path = scene.step_log
+    log = read_log(path)
+    if not log.evaluations:
+        told = f"no metric (accuracy, mIoU, …) in the evaluation's log ({path.name}){complaint(scene)}"
+        yield failed(told, log=str(path))
+        return
+    metrics, last = final_metrics(log.evaluations), log.evaluations[-1]
+    evidence = {"log": str(path), "line": last.line, "metrics": metrics}
+    bad = [name for name, value in metrics.items() if not math.isfinite(value)]
+    if bad:
+        yield failed(f"{bad[0]} is {metrics[bad[0]]} ({place(scene, path, last.line)})", evidence=evidence)
+    else:
+        told = ", ".join(f"{name} {value:g}" for name, value in metrics.items())
+        yield passed(told, evidence=evidence)
+
+
+@check(
+    "TL110",
+    "Metrics lie where such metrics can lie",
+    scope="step",
+    reads="the evaluations in the logs of training and evaluation",
+    remedy="divide by the number of samples; an accuracy is a share from 0 to 1, or per cent",
+)
+def possible_metrics(scene: StepScene) -> Iterator[Outcome]:
+    """A sum in place of a mean, or a share of something else, gives an accuracy that no accuracy can have."""
+    if scene.step.kind not in ("train", "eval") or not scene.outcome.ok:
+        return
+    rows = read_log(scene.step_log).evaluations
+    count = 0
+    for row in rows:
+        for name, value in row.metrics.items():
+            if not is_share(name) or not math.isfinite(value):
+                continue
+            count += 1
+            if not 0 <= value <= PER_CENT:
+                where = place(scene, scene.step_log, row.line)
+                yield failed(f"{name} is {value:g}: no share and no per cent ({where})", line=row.line)
+                return
+    if count:
+        yield passed(f"{count} metrics between 0 and 1, or per cent")
+
+
+@check(
+    "TL108",
+    "The evaluation finds what training left",
+    scope="eval",
+    reads="the training log's own evaluations, and the evaluation's log",
+    remedy="save the weights after the last step, load them in the evaluation, and use the same data and "
+    "transforms",
+)
+def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
+    """Training evaluates its network as it goes; the evaluation step reads the weights that it left. If it
+    finds nothing near any of training's own results, other weights were saved, or they are not loaded."""
+    own = by_canonical_name(final_metrics(read_log(scene.step_log).evaluations))
+    trainings = scene.steps("train", scene.cell.id)
+    if not own or not trainings:
+        return
+    told: dict[str, list[float]] = {}
+    for row in read_log(scene.log(trainings[0])).evaluations:
+        for name, value in by_canonical_name(row.metrics).items():
+            told.setdefault(name, []).append(value)
+    common = [name for name in own if name in told and math.isfinite(own[name])]
+    if not common:
+        yield nothing_in_common(scene, trainings[0], own, told)
+        return
+    for name in common:
+        nearest = min(told[name], key=lambda value: distance(value, own[name]))
+        evidence = {"metric": name, "evaluation": own[name], "training": told[name][-20:]}
+        if distance(nearest, own[name]) > NEAR * max(1.0, abs(nearest)):
+            yield failed(
+                f"{name} is {own[name]:g}, but training's own evaluations found {told[name][-1]:g} at the "
+                f"end, and never anything nearer than {nearest:g}",
+                evidence=evidence,
+            )
+            return
+    yield passed(f"{common[0]} {own[common[0]]:g}, as training found", metrics=common)
+
+
+def nothing_in_common(
+    scene: StepScene, training: Step, own: Mapping[str, float], told: Mapping[str, list[float]]
+) -> Outcome:
+    """The log of training has none of the evaluation's metrics. Where it evaluated, it should have."""
+    evidence = {"evaluation": dict(own), "training": list(told)}
+    if told:
+        names = f"{', '.join(own)} against {', '.join(told)}"
+        return unchecked(f"no metric in common with training: {names}", evidence=evidence)
+    process = scene.main_process(training)
+    samples = max((one.samples for one in process.evaluations), default=0) if process is not None else 0
+    if samples > 1:
+        return unchecked(f"training evaluated {samples} samples, and printed no metric", evidence=evidence)
+    return unchecked("training evaluated nothing", required=False, evidence=evidence)
+
+
+def by_canonical_name(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Metrics under one name each: ``Acc@1``, ``acc1`` and ``top1`` are one thing."""
+    found = {}
+    for name, value in metrics.items():
+        low = name.lower().replace("@", "").replace("-", "")
+        for prefix in ("best_", "cur_", "eval_", "val_", "test_"):
+            low = low.removeprefix(prefix)
+        if low in ("acc1", "top1", "top1_acc", "acc_top1"):
+            low = "top1"
+        if low in ("acc5", "top5", "top5_acc", "acc_top5"):
+            low = "top5"
+        found[low] = value
+    return found
+
+
+def distance(one: float, other: float) -> float:
+    """How far two values of a metric lie apart, where one of them may be per cent and the other a share."""
+    low, high = sorted((abs(one), abs(other)))
+    if low <= 1 < high:
+        return min(abs(one - other), abs(low - high / PER_CENT))
+    return abs(one - other)

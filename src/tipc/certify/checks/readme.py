@@ -1,0 +1,171 @@
+"""TD81x: the documents are read, not only counted: chapters, commands, pictures, and whether they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tipc.certify.checks.repo import ENTRIES, INFERENCE, conclude, item
+from tipc.certify.evidence.readable import Document, all_documents, local_pictures, read_text, readmes
+from tipc.certify.registry import Outcome, check, failed, passed, unchecked
+from tipc.certify.scene import RepoScene
+from tipc.language import sentence
+
+# The chapters of the specification's README template, and how they may be called, in both languages.
+CHAPTERS = {
+    "introduction": r"introduc|about|overview|简介|介绍|概述",
+    "data and accuracy": r"accurac|result|performance|benchmark|精度|结果|指标",
+    "environment": r"environment|install|requirement|setup|环境|安装",
+    "data": r"\bdata|数据",
+    "model": r"\bmodel|pretrain|weights|模型|权重",
+    "training": r"\btrain|训练",
+    "evaluation": r"\beval|validat|评估|评测|验证",
+    "prediction": r"predict|预测",
+    "deployment": r"deploy|inference|export|部署|推理",
+    "test script": r"\btest|tipc|测试",
+    "licence": r"licen[cs]e|许可|协议",
+    "references": r"reference|links|citation|acknowledg|参考|文献|链接|引用",
+}
+# What the introduction must say, anywhere in the text.
+MENTIONS = {
+    "the paper": r"arxiv\.org|doi\.org|openaccess|\bpapers?\b|论文",
+    "the reference code": r"github\.com|gitee\.com|reference (code|implementation|repo)|参考(代码|repo|实现)",
+    "thanks": r"\bthank|acknowledg|感谢|致谢",
+}
+REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*|-e\s|-r\s|\.|git\+)")
+PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF", b"BM")
+MIN_PICTURES = 2  # the sample, and what was predicted for it
+
+
+@check(
+    "TD810",
+    "requirements.txt is there",
+    scope="repo",
+    reads="requirements.txt",
+    remedy="list the packages that the scripts import, one a line",
+)
+def requirements(scene: RepoScene) -> Iterator[Outcome]:
+    """The specification's first command after a clone is `pip install -r requirements.txt`."""
+    text = read_text(scene.repo / "requirements.txt")
+    lines = [line for line in text.splitlines() if REQUIREMENT.match(line)]
+    if lines:
+        yield passed(f"{len(lines)} requirements")
+    elif (scene.repo / "requirements.txt").is_file():
+        yield failed("requirements.txt names no package")
+    else:
+        yield failed("there is no requirements.txt")
+
+
+@check(
+    "TD811",
+    "README has the chapters of the specification's template",
+    scope="repo",
+    reads="README*.md: headings, and links to the paper and the reference",
+    remedy="add the chapter; `tipc init --template classification NAME` writes a README in the template",
+)
+def chapters(scene: RepoScene) -> Iterator[Outcome]:
+    """Introduction with paper, reference and thanks; data and accuracy; environment, data, model; training,
+    evaluation, prediction; deployment; test script; licence; references. A README in any one language
+    will do."""
+    found = readmes(scene.repo)
+    if not found:
+        yield failed("there is no README.md")
+        return
+    best = max(found, key=lambda document: len(present(document)))
+    there = present(best)
+    items = [
+        item(f"{best.name}: {name}", name in there, "" if name in there else "no such chapter")
+        for name in (*CHAPTERS, *MENTIONS)
+    ]
+    yield from conclude(items, f"{best.name}: all {len(items)}")
+
+
+def present(document: Document) -> set[str]:
+    """The chapters and mentions that a README has."""
+    headings = "\n".join(document.headings[1:]).lower()  # the first is the title
+    found = {name for name, pattern in CHAPTERS.items() if re.search(pattern, headings)}
+    text = document.text.lower()
+    return found | {name for name, pattern in MENTIONS.items() if re.search(pattern, text)}
+
+
+@check(
+    "TD812",
+    "The documents give the commands",
+    scope="repo",
+    reads="the ```bash blocks of README*.md, docs/ and test_tipc/",
+    remedy="show the command in a ```bash block",
+)
+def commands(scene: RepoScene) -> Iterator[Outcome]:
+    """A reader must be able to train, evaluate, predict, export and infer by copying what stands there."""
+    lines = [
+        line
+        for document in all_documents(scene.repo)
+        for block in document.blocks
+        for line in block.commands()
+    ]
+    items = []
+    for purpose, names in scripts(scene).items():
+        command = next((line for line in lines if any(name in line.split() for name in names)), "")
+        note = "" if command else f"no command runs {' or '.join(names)}"
+        items.append(item(purpose, bool(command), note))
+    yield from conclude(items, f"all {len(items)}")
+
+
+def scripts(scene: RepoScene) -> dict[str, list[str]]:
+    """Purpose → the scripts of the repository for it, or the name that the specification gives it."""
+    found = {}
+    for purpose, names in ENTRIES.items():
+        found[purpose] = [name for name in names if (scene.repo / name).is_file()] or [names[0]]
+    deployed = sorted({path for pattern in INFERENCE for path in scene.repo.glob(pattern)})
+    found["inference"] = [path.relative_to(scene.repo).as_posix() for path in deployed] or [INFERENCE[0]]
+    return found
+
+
+@check(
+    "TD813",
+    "README shows a sample and what is predicted for it",
+    scope="repo",
+    reads="the pictures that README*.md and docs/ show and the repository holds",
+    remedy="add a sample image and the picture that the prediction script makes of it, and show both",
+)
+def pictures(scene: RepoScene) -> Iterator[Outcome]:
+    """The specification wants a sample picture and the visualised result of the command that is given."""
+    shown = {
+        path.resolve()
+        for document in all_documents(scene.repo)
+        for path in local_pictures(scene.repo, document)
+        if path.open("rb").read(4).startswith(PICTURES)
+    }
+    contents = {path.read_bytes() for path in shown}
+    if len(contents) >= MIN_PICTURES:
+        yield passed(f"{len(contents)} pictures")
+    elif contents:
+        yield failed("there is one picture: it is either the sample or the result")
+    else:
+        yield failed("no document shows a picture that lies in the repository")
+
+
+@check(
+    "TD814",
+    "The commands of the documents run",
+    scope="repo",
+    reads="the ```bash blocks of README*.md, docs/ and test_tipc/, run in order in a copy of the repository",
+    remedy="see the log of the block; <!-- tipc:needs gpu --> before a block marks one that needs a device",
+)
+def documents_run(scene: RepoScene) -> Iterator[Outcome]:
+    """Following the documents, the whole flow must run: so end three documents of the specification."""
+    if scene.doc_runs is None:
+        yield unchecked("not run", required=False, remedy="tipc check --run-docs")
+        return
+    ran = [run for run in scene.doc_runs if run.left_out is None]
+    if not ran:
+        yield failed("no document has a ```bash block that could be run")
+        return
+    items = []
+    for run in scene.doc_runs:
+        if run.left_out:
+            note = f"left out: {sentence(run.left_out)}"
+        else:
+            note = f"exit {run.status} after {run.seconds:.0f} s, {run.log}"
+        items.append(item(run.name, run.left_out is not None or run.status == 0, note))
+    yield from conclude(items, f"{len(ran)} blocks of commands, {len(scene.doc_runs) - len(ran)} left out")

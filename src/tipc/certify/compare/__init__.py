@@ -1,0 +1,1 @@
+"""Comparing arrays: what a trained network answered with what a deployed one answers. No paddle, no files."""

@@ -1,0 +1,71 @@
+"""The inference engines that an exported model is tried in: an engine is a file.
+
+Each file here has a name, says to which models it applies, and sets up a ``paddle.inference.Config``. It is
+imported by ``tipc``, which asks ``applies``, and loaded by its path in the probe, under the config's own
+interpreter, where ``configure`` is called: so it imports nothing but the standard library.
+
+A plug-in adds engines by the hook ``tipc_engines``, as modules of the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tipc import hooks
+from tipc.errors import EnvironmentProblem
+
+BUILT_IN = ("native", "onednn", "onednn_int8", "openvino")
+NEEDED = ("NAME", "PRECISION", "applies", "configure")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What an engine is asked about."""
+
+    legacy: bool  # ``.pdmodel``; else the newer ``.json``
+    quantised: bool  # trained with quantisers
+    used: frozenset[str]  # the engines that the deployment itself used
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One engine."""
+
+    name: str
+    precision: str
+    script: Path  # the file that the probe loads
+    module: Any
+
+    def applies(self, model: Model) -> bool:
+        """Whether a model can and should be tried in it."""
+        return bool(self.module.applies(model.legacy, model.quantised, model.used))
+
+
+def tipc_engines() -> list[Any]:
+    """The engines that come with tipc."""
+    return [import_module(f"tipc.certify.engines.{name}") for name in BUILT_IN]
+
+
+@cache
+def all_engines() -> Mapping[str, Engine]:
+    """Every engine by its name; raises EnvironmentProblem for one that is incomplete."""
+    import tipc.certify.engines as built_in
+
+    found: dict[str, Engine] = {}
+    for plugin, module in hooks.collect("tipc_engines", built_in):
+        absent = [name for name in NEEDED if not hasattr(module, name)]
+        if absent:
+            raise EnvironmentProblem(f"the plug-in {plugin} has an engine without {absent[0]}: {module!r}")
+        script = Path(str(module.__file__))
+        found[str(module.NAME)] = Engine(str(module.NAME), str(module.PRECISION), script, module)
+    return found
+
+
+def engines_for(model: Model) -> tuple[Engine, ...]:
+    """The engines that a model is tried in."""
+    return tuple(engine for engine in all_engines().values() if engine.applies(model))

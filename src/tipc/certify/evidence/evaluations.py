@@ -1,0 +1,110 @@
+"""What a trained network was fed and answered in its own evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tipc.certify.scene import PlanScene
+from tipc.kinds import EVAL, EXPORT, TRAIN
+from tipc.plan.model import Step
+from tipc.run.record.facts import EvaluationFacts, NetworkCall, ProcessFacts
+
+Arrays = dict[str, NDArray[Any]]
+MOST_SAMPLES = 8
+MOST_BYTES = 48 * 2**20
+
+
+@dataclass(frozen=True)
+class SeenEvaluation:
+    """An evaluation with its arrays: the calls that can be laid together, one after the other."""
+
+    step: Step
+    facts: EvaluationFacts
+    process: ProcessFacts
+    inputs: Arrays
+    outputs: Arrays
+
+    @property
+    def samples(self) -> int:
+        return max((len(value) for value in self.inputs.values() if value.ndim), default=0)
+
+
+def last_evaluation(process: ProcessFacts | None, trained: frozenset[str]) -> EvaluationFacts | None:
+    """The last evaluation of a process that fed anything to a network with the trained tensors, of which the
+    digests are given; the last of any where none had them."""
+    if process is None:
+        return None
+    fed = [one for one in reversed(process.evaluations) if one.calls]
+    for one in fed:
+        if one.weights is not None and trained and trained.issuperset(one.weights.tensors.values()):
+            return one
+    return fed[0] if fed else None
+
+
+def seen_evaluation(scene: PlanScene, cell: str) -> SeenEvaluation | None:
+    """The evaluation of a cell's trained weights: of the evaluation step, else the last of the training, else
+    one that the export made before it saved the network."""
+    for kind in (EVAL, TRAIN, EXPORT):
+        for step in scene.steps(kind, cell):
+            process = scene.main_process(step)
+            facts = last_evaluation(process, scene.trained_digests(cell))
+            if facts is None or process is None or not facts.kept:
+                continue
+            if kind == TRAIN and process.training and facts.at_step < process.training.steps:
+                continue  # the weights have changed since
+            if kind == EXPORT and not _has_trained_weights(scene, cell, facts):
+                continue
+            inputs, outputs = _joined(facts.kept, scene.arrays(step))
+            if inputs and outputs:
+                return SeenEvaluation(step, facts, process, inputs, outputs)
+    return None
+
+
+def _has_trained_weights(scene: PlanScene, cell: str, facts: EvaluationFacts) -> bool:
+    """Whether the network that was evaluated has every trained tensor, or none that was not trained: the
+    clipping values of PACT serve the training alone, and an export may leave them out."""
+    trained = scene.trained_digests(cell)
+    evaluated = set(facts.weights.tensors.values()) if facts.weights is not None else set()
+    return bool(trained and evaluated) and (trained <= evaluated or evaluated <= trained)
+
+
+def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arrays]:
+    """The first calls of one form, laid together."""
+    inputs: dict[str, list[NDArray[Any]]] = {}
+    outputs: dict[str, list[NDArray[Any]]] = {}
+    form: Any = None
+    samples = size = 0
+    for call in calls:
+        given = {name: arrays[key] for name, key in call.inputs.items() if key in arrays}
+        got = {name: arrays[key] for name, key in call.outputs.items() if key in arrays}
+        this = _form(given), _form(got)
+        form = form or this
+        size += sum(value.nbytes for value in (*given.values(), *got.values()))
+        if this != form or (samples and (samples >= MOST_SAMPLES or size > MOST_BYTES)):
+            break
+        for name, value in given.items():
+            inputs.setdefault(name, []).append(value)
+        for name, value in got.items():
+            outputs.setdefault(name, []).append(value)
+        samples += max((len(value) for value in given.values() if value.ndim), default=1)
+        if not _can_be_laid_together(given, got):
+            break
+    return _concatenated(inputs), _concatenated(outputs)
+
+
+def _form(arrays: Arrays) -> tuple[tuple[str, tuple[int, ...], str], ...]:
+    return tuple((name, value.shape[1:], value.dtype.str) for name, value in arrays.items())
+
+
+def _can_be_laid_together(given: Arrays, got: Arrays) -> bool:
+    """Every array has one row a sample: not so the boxes of a detector."""
+    counts = {len(value) for value in (*given.values(), *got.values()) if value.ndim}
+    return len(counts) == 1 and all(value.ndim for value in (*given.values(), *got.values()))
+
+
+def _concatenated(parts: dict[str, list[NDArray[Any]]]) -> Arrays:
+    return {name: values[0] if len(values) == 1 else np.concatenate(values) for name, values in parts.items()}

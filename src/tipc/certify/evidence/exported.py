@@ -1,0 +1,95 @@
+"""An exported model as the witness and the file system know it: which files, which network, which weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tipc.certify.scene import PlanScene
+from tipc.kinds import EXPORT, INFER, PARAMETERS, STRUCTURES
+from tipc.plan.model import Step
+from tipc.run.record.facts import ExportFacts, PredictorFacts, StepFacts
+
+
+@dataclass(frozen=True)
+class ExportedModel:
+    """The files of one exported model, and what was seen when it was made."""
+
+    structure: Path
+    parameters: Path
+    facts: ExportFacts | None = None
+
+    @property
+    def legacy(self) -> bool:
+        """In the older form."""
+        return self.structure.suffix == STRUCTURES[0]
+
+
+def exports_seen(facts: StepFacts | None) -> list[ExportFacts]:
+    """Every export that the witness saw in a step, in order."""
+    if facts is None:
+        return []
+    return [export for process in facts.processes for export in process.exports]
+
+
+def predictors_seen(facts: StepFacts | None) -> list[PredictorFacts]:
+    """Every predictor that ran, in order."""
+    if facts is None:
+        return []
+    return [one for process in facts.processes for one in process.predictors if one.runs]
+
+
+def exported_model(scene: PlanScene, step: Step) -> ExportedModel | None:
+    """The model that an export step made, of several the one that was deployed; None: there is none."""
+    found = _models(scene, step)
+    if not found:
+        return None
+    opened = opened_models(scene, step.cell)
+    for model in found:
+        if str(model.structure) in opened:
+            return model
+    return found[0]
+
+
+def opened_models(scene: PlanScene, cell: str) -> set[str]:
+    """The models that the cell's inference steps opened."""
+    return {one.model for step in scene.steps(INFER, cell) for one in predictors_seen(scene.facts(step))}
+
+
+def _models(scene: PlanScene, step: Step) -> list[ExportedModel]:
+    seen = []
+    # A place that was written twice has what was written last.
+    for export in {export.path: export for export in exports_seen(scene.facts(step))}.values():
+        model = _files(Path(export.path), export)
+        if model is not None:
+            seen.append(model)
+    if seen or not step.model_dir:
+        return seen
+    folder = scene.path(step.model_dir)
+    found = []
+    for suffix in STRUCTURES:
+        for structure in sorted(folder.glob(f"*{suffix}")):
+            model = _files(structure.with_suffix(""), None)
+            if model is not None:
+                found.append(model)
+    return found
+
+
+def _files(prefix: Path, export: ExportFacts | None) -> ExportedModel | None:
+    """The two files of a prefix; a name may have dots, so nothing is cut off."""
+    parameters = prefix.with_name(prefix.name + PARAMETERS)
+    for suffix in STRUCTURES:
+        structure = prefix.with_name(prefix.name + suffix)
+        known = export is None or not export.files or str(structure) in export.files
+        if known and structure.is_file() and parameters.is_file():
+            return ExportedModel(structure, parameters, export)
+    return None
+
+
+def export_of_cell(scene: PlanScene, cell: str) -> ExportedModel | None:
+    """The exported model of a cell."""
+    for step in scene.steps(EXPORT, cell):
+        model = exported_model(scene, step)
+        if model is not None:
+            return model
+    return None

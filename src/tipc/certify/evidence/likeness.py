@@ -1,0 +1,139 @@
+"""How the answers of an exported model compare with those of the trained network, output by output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tipc.certify.compare.agreement import Agreement, Bound, compare
+from tipc.certify.compare.detections import Matches, are_detections, matched
+from tipc.certify.compare.heads import candidates
+
+Arrays = Mapping[str, NDArray[Any]]
+SET_SHARE = 0.99  # of the boxes of a detector
+# Where scores are tied, as many must still be the same: another network has its boxes at other places.
+SAME_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """One output of the exported model, and the trained network's that it is most like."""
+
+    output: str
+    of: str  # the trained network's output; empty: none has this form
+    head: str  # what the export added behind it
+    agreement: Agreement | None
+    boxes: Matches | None = None  # detections
+
+    def agrees(self, bound: Bound) -> bool:
+        """Whether it is agreement."""
+        if self.agreement is None:
+            return False
+        if self.agreement.agrees(bound):
+            return True
+        if self.boxes is None or not self.boxes.all:
+            return False
+        explained = self.boxes.found + self.boxes.tied
+        same = self.boxes.found / self.boxes.all
+        return explained >= SET_SHARE * self.boxes.all and same >= SAME_SHARE
+
+    def text(self) -> str:
+        """The figures in a line."""
+        if self.agreement is None:
+            return "no output of the trained network has its form"
+        if self.boxes is not None:
+            tied = f", {self.boxes.tied} tied with the last of their list" if self.boxes.tied else ""
+            return f"{self.boxes.found} of {self.boxes.all} boxes alike{tied}"
+        added = "" if self.head == "identity" else f", after {self.head}"
+        return f"{self.agreement.text()}{added}"
+
+    def row(self) -> dict[str, Any]:
+        """For the evidence."""
+        found: dict[str, Any] = {"output": self.output, "of": self.of, "head": self.head}
+        if self.agreement is not None:
+            found.update(
+                max_abs=self.agreement.max_abs,
+                noise=self.agreement.noise,
+                scale=self.agreement.scale,
+                argmax_equal=self.agreement.equal,
+                argmax_total=self.agreement.decisions,
+                finite=self.agreement.finite,
+                flat=self.agreement.flat,
+                shape=list(self.agreement.shape),
+            )
+        if self.boxes is not None:
+            found.update(boxes_matched=self.boxes.found, boxes_tied=self.boxes.tied, boxes=self.boxes.all)
+        return found
+
+
+def likenesses(trained: Arrays, got: Arrays, batch: int) -> list[Likeness]:
+    """For each output of the exported model the best explanation by the trained network's outputs."""
+    return [_best(name, value, trained, batch) for name, value in got.items()]
+
+
+def _best(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness:
+    found: list[tuple[tuple[float, float], Likeness]] = []
+    for other, wanted in trained.items():
+        for head, made in candidates(wanted, value.shape):
+            agreement = compare(made, value, head.unit)
+            share = agreement.equal / max(agreement.decisions, 1)
+            noise = agreement.noise if agreement.finite else np.inf
+            # Decisions have no noise: what they get wrong counts as much.
+            found.append(((max(noise, 1.0 - share), -share), Likeness(name, other, head.name, agreement)))
+    boxes = _boxes(name, value, trained, batch)
+    if boxes is not None:
+        return boxes
+    if not found:
+        finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
+        broken = Agreement(value.shape, finite, np.inf, np.inf, 0.0, 0, 1, flat=False)
+        return Likeness(name, "", "", None if finite else broken)
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def likeness_inside(trained: Arrays, inner: Arrays) -> Likeness | None:
+    """Of the values inside a model the one that is most like an answer of the trained network which differs
+    from sample to sample: what the head behind it (a saturated soft-max, an arg-max) does not show."""
+    found: list[tuple[float, Likeness]] = []
+    for other, wanted in trained.items():
+        for name, value in inner.items():
+            if value.shape != wanted.shape:
+                continue
+            agreement = compare(wanted, value)
+            if agreement.finite and not agreement.flat:
+                found.append((agreement.noise, Likeness(f"{name} (inside)", other, "identity", agreement)))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _boxes(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness | None:
+    """Lists of boxes are compared as sets."""
+    if not are_detections(value, batch):
+        return None
+    for other, wanted in trained.items():
+        if are_detections(wanted, batch) and wanted.shape[1] == value.shape[1]:
+            same = wanted.shape == value.shape
+            agreement = (
+                compare(wanted, value)
+                if same
+                else Agreement(value.shape, True, np.inf, np.inf, 0, 0, 1, False)
+            )
+            matches = matched(wanted, value, _counts(trained, wanted))
+            return Likeness(name, other, "identity, as a set", agreement, matches)
+    return None
+
+
+def _counts(trained: Arrays, boxes: NDArray[Any]) -> NDArray[Any] | None:
+    """The output that says how many boxes each image has."""
+    for value in trained.values():
+        if value.ndim == 1 and value.dtype.kind in "iu" and int(value.sum()) == len(boxes):
+            return value
+    return None
+
+
+def is_flat(found: Sequence[Likeness]) -> bool:
+    """None of the outputs differs from sample to sample: what agrees there shows little."""
+    known = [one.agreement for one in found if one.agreement is not None]
+    return bool(known) and all(agreement.flat for agreement in known)

@@ -1,0 +1,299 @@
+"""Readers of logs: each is shown every line of a log once, and keeps what it understands of it.
+
+The forms of five families are known: those of PaddleSeg, PaddleClas, PaddleOCR and PaddleDetection, and that
+of the specification. They differ in names, in units, and in what is a line about an interval of training, a
+summary of an epoch, the progress of an evaluation, or its result.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from tipc.certify.evidence.log_records import (
+    BATCH_COST,
+    FIELDS,
+    IPS,
+    LOSS,
+    RATE,
+    READER_COST,
+    SAMPLES,
+    TOLD,
+    ErrorLine,
+    EvaluationLine,
+    NotFinite,
+    TrainingLine,
+)
+from tipc.certify.evidence.log_values import (
+    BRACKETED_ITERATION,
+    EPOCH,
+    ITERATION,
+    METRIC,
+    METRIC_WORDS,
+    NUMBER,
+    PARENTHESIS,
+    has_one_of,
+    pairs,
+)
+
+Line = TypeVar("Line")
+
+# What tells of an error or of a figure that is none: looked for also in the middle of a giant log.
+ALARMS = re.compile(
+    rb"Traceback|Error|Exception|Interrupt|ERROR|CRITICAL|FATAL|fault|Abort|Killed|"
+    rb": ?\[? ?[-+]?(?:[nN]a[nN]|[iI]nf)|= ?\[? ?[-+]?(?:[nN]a[nN]|[iI]nf)"  # not [:=]: four times as slow
+)
+KEPT = 10_000  # lines of a kind: so many first ones and as many last ones of a giant log
+ALIASES = {
+    "reader_cost": READER_COST,
+    "data_cost": READER_COST,
+    "batch_cost": BATCH_COST,
+    "ips": IPS,
+    "samples": SAMPLES,
+    "learning_rate": RATE,
+}
+PROGRESS = ("epoch", "iter", "iters", "iteration", "global_step", "eta", "step")
+INTERVAL = ("loss", "avg_", "ips")
+EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b", re.IGNORECASE)
+TRAINING = re.compile(r"\[train\]", re.IGNORECASE)
+SUMMARY = re.compile(r"\[avg\]|\baverage\b|\bsummary\b", re.IGNORECASE)
+# ``Test:  [0/4]  eta: …``, ``[Eval][Epoch 0][Iter: 0/1]… batch_cost``: one batch of an evaluation.
+BATCH_OF_EVALUATION = re.compile(r"\beta\s*:|\[\s*\d+\s*/\s*\d+\s*\]\s+eta|batch_cost|avg_ips", re.IGNORECASE)
+# `` * Acc@1 0.062 Acc@5 0.312``: name and figure without a sign between them.
+BARE_ACCURACY = re.compile(rf"\b(Acc@\d+)\s+({NUMBER})", re.IGNORECASE)
+COCO = re.compile(
+    rf"Average (?P<what>Precision|Recall)\s+\((?:AP|AR)\) @\[ IoU=(?P<iou>[\d.:]+)\s*\|"
+    rf"\s*area=\s*(?P<area>\w+)\s*\|\s*maxDets=\s*(?P<most>\d+)\s*\]\s*=\s*(?P<value>{NUMBER})"
+)
+VOC = re.compile(rf"\b(mAP)\([^)]*\)\s*=\s*({NUMBER})\s*%", re.IGNORECASE)
+
+
+class Kept(Generic[Line]):
+    """The first and the last lines of a kind.
+
+    A line is understood when it is asked for: of a giant log only those that are kept, and that is most of
+    the time that reading takes.
+    """
+
+    def __init__(self, understand: Callable[[int, str], Line | None]) -> None:
+        self.understand = understand  # None: it is not of the kind, after all
+        self.tried = 0
+        self.first: list[Line] = []
+        self.last: deque[tuple[int, str]] = deque(maxlen=KEPT)
+
+    def add(self, number: int, text: str) -> None:
+        """One more; in a giant log the middle is forgotten."""
+        if len(self.first) >= KEPT or self.tried >= 3 * KEPT:
+            self.last.append((number, text))
+            return
+        self.tried += 1
+        line = self.understand(number, text)
+        if line is not None:
+            self.first.append(line)
+
+    def all(self) -> tuple[Line, ...]:
+        """What was kept, in order."""
+        last = (self.understand(number, text) for number, text in self.last)
+        return (*self.first, *(line for line in last if line is not None))
+
+
+class TrainingReader:
+    """The training lines: one for each interval, with a loss, costs or a speed."""
+
+    def __init__(self) -> None:
+        self.found = Kept(self._understand)
+
+    def feed(self, number: int, text: str) -> None:
+        """See one line."""
+        if has_one_of(INTERVAL, text):
+            self.found.add(number, text)
+
+    def _understand(self, number: int, text: str) -> TrainingLine | None:
+        if SUMMARY.search(text) or (EVALUATION.search(text) and not self._is_timed_training(text)):
+            return None
+        row = training_line(number, text)
+        timed = any(name in row.values for name in FIELDS[1:])
+        placed = row.epoch is not None or row.iteration is not None
+        return row if timed or (LOSS in row.values and placed) else None
+
+    @staticmethod
+    def _is_timed_training(text: str) -> bool:
+        if TRAINING.search(text):
+            return True
+        begins = EVALUATION.search(text[:60])  # "[Eval]…", "Test: …"; else a folder or a name further on
+        return begins is None and ("avg_ips" in text or "batch_cost" in text)
+
+
+def training_line(number: int, text: str) -> TrainingLine:
+    """The figures of one training line."""
+    values: dict[str, float] = {}
+    names: dict[str, str] = {}
+    units: dict[str, str] = {}
+    metrics: dict[str, float] = {}
+    for key, value, unit in pairs(text):
+        name = sys.intern(ALIASES.get(key.lower(), key.lower()))  # once, not once a line
+        if name in PROGRESS:
+            continue
+        if name not in TOLD:
+            metrics.setdefault(key, value)
+            continue
+        values.setdefault(name, value)
+        names.setdefault(name, key)
+        if unit:
+            units.setdefault(name, unit)
+    epoch, epochs = _progress(text, EPOCH)
+    iteration, iterations = _progress(text, BRACKETED_ITERATION, ITERATION)
+    return TrainingLine(number, values, names, units, metrics, epoch, epochs, iteration, iterations)
+
+
+def _progress(text: str, *patterns: re.Pattern[str]) -> tuple[int | None, int | None]:
+    for pattern in patterns:
+        match = pattern.search(text)
+        if match:
+            total = match[2] if match.lastindex and match.lastindex > 1 else None
+            return int(match[1][:9]), int(total[:9]) if total else None
+    return None, None
+
+
+class EvaluationReader:
+    """The results of evaluations; the progress of one, batch by batch, is none."""
+
+    def __init__(self) -> None:
+        self.found = Kept(self._understand)
+
+    def feed(self, number: int, text: str) -> None:
+        """See one line."""
+        if (":" in text or "=" in text or "@" in text) and has_one_of(METRIC_WORDS, text):
+            self.found.add(number, text)
+
+    def _understand(self, number: int, text: str) -> EvaluationLine | None:
+        if TRAINING.search(text) or BATCH_OF_EVALUATION.search(text):
+            return None
+        metrics, per_cent = evaluation_metrics(text)
+        if not metrics:
+            return None
+        epoch, _ = _progress(text, EPOCH)
+        return EvaluationLine(number, metrics, epoch, per_cent)
+
+
+def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
+    """The metrics of a line by name, and whether they are told with a per cent sign."""
+    if match := COCO.search(text):
+        value = float(match["value"])
+        if value == -1:
+            return {}, False  # COCO's word for "there are no such objects"
+        kind = "AP" if match["what"] == "Precision" else "AR"
+        return {f"{kind}@{match['iou']}/{match['area']}/{match['most']}": value}, False
+    if match := VOC.search(text):
+        return {match[1]: float(match[2])}, True
+    if found := BARE_ACCURACY.findall(text):
+        return {name: float(value) for name, value in found}, "%" in text
+    found = [(key, value, unit) for key, value, unit in pairs(text) if METRIC.match(key)]
+    return {key: value for key, value, _ in found}, any(unit == "%" for _, _, unit in found)
+
+
+# Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.
+TELLING = re.compile(r"loss|cost|(?:^|_)ips$|^grad|_norm$", re.IGNORECASE)
+NO_FIGURE = re.compile(r"[:=]\s*\[?\s*[-+]?(?:nan|inf)", re.IGNORECASE)
+
+
+class FiniteReader:
+    """The first figure of a telling name that is NaN or infinite."""
+
+    def __init__(self) -> None:
+        self.found: NotFinite | None = None
+
+    def feed(self, number: int, text: str) -> None:
+        """See one line."""
+        if self.found is not None or not NO_FIGURE.search(text):
+            return
+        for key, value, _ in pairs(text):
+            if not math.isfinite(value) and (TELLING.search(key) or METRIC.match(key)):
+                self.found = NotFinite(number, key, value)
+                return
+
+
+TRACEBACK = "Traceback (most recent call last)"
+# What a program prints only when it dies.
+DEATH = re.compile(
+    r"\bSegmentation fault\b|^\s*Aborted(?: \(core dumped\))?\s*$|^\s*Killed\s*$|^\s*FatalError: |"
+    r"C\+\+ Traceback \(most recent call last\)|^\s*\[?\(?(?:InvalidArgument|NotFound|OutOfRange|"
+    r"Unavailable|Unimplemented|ResourceExhausted|PreconditionNotMet|PermissionDenied)Error?\)? "
+)
+DEATH_WORDS = ("fault", "Abort", "Killed", "Error", "C++")  # one of them is in each; quicker to look for
+ERROR = re.compile(
+    r"^[\s│|]*(?P<name>[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Warning|Exit|Stop\w*))\b(?::\s*.*|\s*[│|]?)$"
+)
+# The level of a logger; not the source of `warnings.warn(…)`.
+WARNING = re.compile(r"\bWARN(?:ING)?\b")
+# A package that is not installed, and a script that goes on without it.
+MISSING_PACKAGE = ("ImportError", "ModuleNotFoundError")
+TRACEBACK_LINES = 500  # after so many lines without an error a traceback is over
+
+
+class ErrorReader:
+    """Errors that a step printed: tracebacks (of Python, in rich's boxes, of C++), deaths by a signal."""
+
+    def __init__(self) -> None:
+        self.found: list[ErrorLine] = []
+        self.open: ErrorLine | None = None  # a traceback whose error is still to come
+        self.previous = ""
+
+    def feed(self, number: int, text: str) -> None:
+        """See one line."""
+        if TRACEBACK in text and "C++" not in text:
+            self._close()
+            self.open = ErrorLine(number, text.strip()[:200], handled=bool(WARNING.search(self.previous)))
+        elif self.open is not None:
+            self._inside(number, text)
+        elif any(word in text for word in DEATH_WORDS) and DEATH.search(text):
+            self._add(ErrorLine(number, text.strip()[:200]))
+        if text and not text.isspace():
+            self.previous = text
+
+    def _inside(self, number: int, text: str) -> None:
+        assert self.open is not None
+        match = ERROR.match(text)
+        if match:
+            handled = self.open.handled or match["name"].rpartition(".")[2] in MISSING_PACKAGE
+            self.open = ErrorLine(number, text.strip(" \t│|")[:200], handled)
+            self._close()
+        elif number > self.open.line + TRACEBACK_LINES:
+            self._close()
+
+    def _close(self) -> None:
+        if self.open is not None:
+            self._add(self.open)
+        self.open = None
+
+    def _add(self, line: ErrorLine) -> None:
+        if len(self.found) < 100:
+            self.found.append(line)
+
+    def errors(self) -> tuple[ErrorLine, ...]:
+        """All of them, in order. What was the last word of a step was not handled."""
+        self._close()
+        if self.found and self.found[-1].text in self.previous:
+            last = self.found[-1]
+            self.found[-1] = ErrorLine(last.line, last.text)
+        return tuple(self.found)
+
+
+LEVEL = re.compile(r"(?:^|[\s\[(|:-])(?:ERROR|CRITICAL|FATAL)(?:[\]):|]|\s+[-:]|\s)")
+
+
+class ComplaintReader:
+    """Lines that a logger printed at the level ERROR: a likely cause where something failed."""
+
+    def __init__(self) -> None:
+        self.found: deque[ErrorLine] = deque(maxlen=20)
+
+    def feed(self, number: int, text: str) -> None:
+        """See one line."""
+        shouted = "ERROR" in text or "CRITICAL" in text or "FATAL" in text
+        if shouted and LEVEL.search(PARENTHESIS.sub("", text[:120])):
+            self.found.append(ErrorLine(number, text.strip()[:300]))

@@ -1,0 +1,114 @@
+"""Findings as plain text and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tipc.certify.verdict import (
+    CONCLUDED_OPEN,
+    FAIL,
+    NOT_CERTIFIED,
+    PASS,
+    STATUSES,
+    UNCHECKED,
+    Finding,
+    Verdict,
+)
+from tipc.certify.words import finding_words, why_open
+from tipc.language import say
+
+MARKS = {PASS: "✔", FAIL: "✘", UNCHECKED: "?", NOT_CERTIFIED: "–"}
+SHOWN = 8  # wrong items of one point on a terminal
+WORDS = {PASS: "passed", FAIL: "failed", UNCHECKED: "unchecked", NOT_CERTIFIED: "not certified"}
+
+
+def verdict_text(verdict: Verdict, left_out: str = "") -> str:
+    """What is not in order, each with its remedy; what passed, counted; the verdict.
+
+    ``left_out`` says of a run that is a part of its chain (``Run.left_out``) how much of it is missing.
+    """
+    lines: list[str] = []
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in verdict.findings:
+        if finding.status != PASS:
+            key = (finding.check, finding.status, finding.message, finding.remedy)
+            alike.setdefault(key, []).append(finding)
+    for findings in alike.values():
+        lines += finding_lines(findings[0], len(findings) - 1)
+    counts = ", ".join(f"{verdict.count(status)} {say(WORDS[status])}" for status in STATUSES)
+    conclusion = say(verdict.conclusion.upper())
+    if left_out:
+        conclusion = say(CONCLUDED_OPEN.upper())  # what was left out keeps it open, and is no failure
+    if verdict.strict:
+        conclusion += say(" (strict)")
+    why = left_out or why_open(verdict)
+    if why:
+        conclusion = f"{say('{word}:', word=conclusion)} {why}"
+    return "\n".join([*lines, f"{conclusion} · {verdict.run} · {counts}", ""])
+
+
+def finding_lines(finding: Finding, more: int = 0) -> Iterator[str]:
+    """One finding: status, check, where, and in how many places more; the message; what to do."""
+    where = finding.step or finding.cell or finding.plan
+    if where and more:
+        where += " " + say("and {count} more", count=f"{more:,}")
+    optional = "" if finding.required or finding.status != UNCHECKED else say(" (not required)")
+    words = finding_words(finding)
+    status = say(WORDS[finding.status])
+    yield f"{MARKS[finding.status]} {finding.check}  {status}{optional}  {words.title}" + (
+        f"  [{where}]" if where else ""
+    )
+    yield f"    {printable(finding.message)}"
+    if words.remedy:
+        yield f"    {say('try: ')}{printable(words.remedy)}"
+
+
+def printable(text: str) -> str:
+    """One line without control characters: messages quote logs."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def checklist_text(findings: Iterable[Finding]) -> str:
+    """The checklist of ``tipc check``: every finding with the items that it rests on."""
+    lines: list[str] = []
+    for finding in findings:
+        words = finding_words(finding)
+        title = say("{word}:", word=words.title)
+        lines.append(f"{MARKS[finding.status]} {finding.check}  {title} {printable(finding.message)}")
+        items = finding.evidence.get("items", ())
+        if finding.status != PASS:
+            wrong = [f"      ✘ {printable(entry_text(item))}" for item in items if not item["ok"]]
+            lines += wrong[:SHOWN]
+            if len(wrong) > SHOWN:
+                more = say("and {count} more (--json has them all)", count=len(wrong) - SHOWN)
+                lines.append(f"      … {more}")
+            if words.remedy:
+                lines.append(f"      {say('try: ')}{printable(words.remedy)}")
+    return "\n".join([*lines, ""])
+
+
+def entry_text(item: dict[str, str]) -> str:
+    return f"{item['what']}: {item['note']}" if item["note"] else item["what"]
+
+
+def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
+    """The same for a pull request: a task list, what is wrong below each point."""
+    lines = [f"## {say('TIPC checklist: ')}{escape(title)}", ""]
+    for finding in findings:
+        box = "x" if finding.status == PASS else " "
+        words = finding_words(finding)
+        what = say("{word}:", word=escape(words.title))
+        lines.append(f"- [{box}] **{finding.check}** {what} {escape(finding.message)}")
+        items = finding.evidence.get("items", ())
+        lines += [f"  - {'✔' if item['ok'] else '✘'} {escape(entry_text(item))}" for item in items]
+        if finding.status != PASS and words.remedy:
+            lines.append(f"  - {say('try: ')}{escape(words.remedy)}")
+    return "\n".join([*lines, ""])
+
+
+def escape(text: str) -> str:
+    """Text of a repository in Markdown: nothing of it is markup."""
+    kept = printable(text)
+    for char in "\\`*_<>[]|#":
+        kept = kept.replace(char, f"\\{char}")
+    return kept

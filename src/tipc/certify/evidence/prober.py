@@ -1,0 +1,312 @@
+"""Puts questions to probes, and keeps what they answer.
+
+A probe is a process of the config's own interpreter and a task of an executor, as a step is: it ends with
+``tipc``, and while the executor has a warm server for it, it is a fork of that. It runs code and files of the
+repository, so it is isolated from it, has a time limit and a memory limit, and its death costs the answers
+that it has not given yet. What was answered while the steps still ran is not asked again, unless a file has
+changed since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tipc.certify.engines import all_engines
+from tipc.certify.evidence.answers import KINDS, Answer, RunAnswer, RunReply, read_answer
+from tipc.certify.evidence.question import Group, Question, is_outside
+from tipc.certify.evidence.trials import Answered, Trial
+from tipc.run.attempt import environment
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.local import LocalExecutor
+
+PROBE = Path(__file__).parents[1] / "probes" / "probe_main.py"
+TIMEOUT = 300.0  # seconds for one question
+MEMORY = 8 * 2**30  # bytes, resident
+ANSWER_LIMIT = 16 * 2**20
+PULSE = 0.25  # seconds between two looks at what runs
+LOOK_AT_MEMORY = 1.0
+# Variables of Python that change nothing about what is imported.
+HARMLESS = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8")
+
+
+@dataclass
+class Asking:
+    """A probe that was started: what it was asked, and where it writes."""
+
+    asked: list[Question]
+    task: Task
+    folder: Path
+    deadline: float  # for its next answer
+    size: int = 0  # of its answers so far
+    end: str = ""  # why it was ended
+
+    @property
+    def replies(self) -> Path:
+        return self.folder / "answers.jsonl"
+
+
+class Prober:
+    """The probes of one run. Without an executor it has one of its own."""
+
+    def __init__(
+        self, evidence: Path, executor: LocalExecutor | None = None, timeout: float = TIMEOUT
+    ) -> None:
+        self.evidence = evidence  # their logs go here
+        self.timeout = timeout
+        self._given = executor
+        self._own: LocalExecutor | None = None
+        self._scratch = tempfile.TemporaryDirectory(prefix="tipc-probe-")
+        self.scratch = Path(self._scratch.name)
+        self._running: dict[int, Asking] = {}
+        self._prepared: list[Asking] = []
+        self._answers: dict[str, Answer] = {}  # by Question.digest
+        self._tried: dict[str, Answered] = {}  # by Trial.digest
+        self._ends: dict[str, str] = {}  # Question.digest → how the process ended that did not answer
+        self._count = 0
+        self._looked = 0.0
+
+    @property
+    def executor(self) -> LocalExecutor:
+        """Where probes run."""
+        if self._given is not None:
+            return self._given
+        if self._own is None:
+            self._own = LocalExecutor(warm=False)  # one process for all questions: there is no second import
+        return self._own
+
+    def close(self) -> None:
+        """Let go of everything; what still runs is ended with its executor."""
+        if self._own is not None:
+            self._own.close()
+        self._scratch.cleanup()
+
+    # ------------------------------------------------------------------------------------ what is known
+    def answer(self, question: Question) -> Answer:
+        """The answer to a question that was asked."""
+        return self._answers[question.digest]
+
+    def tried(self, question: Question) -> tuple[Answered, ...]:
+        """What came out of each trial of a question that was asked."""
+        return tuple(replace(self._tried[trial.digest], trial=trial) for trial in question.trials)
+
+    def open_questions(self, asked: Iterable[Question]) -> list[Question]:
+        """What of these questions and of their trials nobody has answered yet, or is being asked."""
+        asking = [*self._running.values(), *self._prepared]
+        under_way = {question.digest for one in asking for question in one.asked}
+        trying = {trial.digest for one in asking for question in one.asked for trial in question.trials}
+        done = trying | self._tried.keys()
+        found = []
+        for question in asked:
+            if not question.trials:
+                if question.digest not in self._answers and question.digest not in under_way:
+                    found.append(question)
+                continue
+            left = [one for one in question.trials if one.digest not in done]
+            if left:
+                found.append(replace(question, trials=tuple(left)))
+        return found
+
+    # ------------------------------------------------------------------------------------- one process
+    def prepare(self, asked: list[Question], at_once: int) -> Task:
+        """The task that puts questions of one group to a process, so many at once."""
+        folder = self.scratch / str(self._count)
+        folder.mkdir()
+        log = self.evidence / f"probe-{self._count}.log"
+        self._count += 1
+        requests, replies = folder / "requests.json", folder / "answers.jsonl"
+        bodies = [self._body(number, question, folder) for number, question in enumerate(asked)]
+        requests.write_text(json.dumps(bodies), encoding="utf-8")
+        replies.touch()
+        arguments = (str(PROBE), str(requests), str(replies), str(at_once))
+        task = self._task(asked[0].group, arguments, log)
+        self._prepared.append(Asking(asked, task, folder, 0.0))
+        return task
+
+    def _task(self, group: Group, arguments: tuple[str, ...], log: Path) -> Task:
+        """A fork of the steps' own warm server, where that is as good as isolated; else isolated."""
+        shared, isolated = self._tasks(group, arguments, log)
+        if is_clean(shared.env, Path(group.repo)) and self.executor.is_warm(shared):
+            return shared
+        return replace(isolated, warm=self.executor.is_warm(isolated))
+
+    def _tasks(self, group: Group, arguments: tuple[str, ...], log: Path) -> tuple[Task, Task]:
+        env = environment(os.environ, dict(group.env))
+        # Parity is a matter of the two engines; on a CPU it is not one of the GPU's.
+        env["CUDA_VISIBLE_DEVICES"] = ""
+        shared = Task("probe", (group.interpreter, *arguments), Path(group.cwd), env, log, None)
+        # Isolated: nothing is imported from the repository, from the current folder or by PYTHONPATH.
+        isolated = replace(shared, argv=(group.interpreter, "-I", "-B", *arguments), cwd=self.scratch)
+        return shared, isolated
+
+    def warm_up(self, group: Group) -> None:
+        """Start a warm server for the probes of a group, unless they can use the one of the steps."""
+        shared, isolated = self._tasks(group, (str(PROBE),), self.evidence / "probe.log")
+        if not (is_clean(shared.env, Path(group.repo)) and self.executor.is_warm(shared)):
+            self.executor.warm_up(isolated)
+
+    def started(self, task: Task, ticket: int) -> None:
+        """A task that was prepared here runs."""
+        asking = next(one for one in self._prepared if one.task is task)
+        self._prepared.remove(asking)
+        asking.deadline = time.monotonic() + self.timeout
+        self._running[ticket] = asking
+
+    def ended(self, ticket: int, outcome: Outcome) -> None:
+        """Take what a probe has answered."""
+        asking = self._running.pop(ticket)
+        lines = {str(line.get("id", "")): line for line in read_lines(asking.replies)}
+        end = f"{asking.end or how_it_ended(outcome)}; see {asking.task.log}"
+        for number, question in enumerate(asking.asked):
+            line = lines.get(question.digest)
+            if line is None:
+                self._ends[question.digest] = end
+                continue
+            answer = read_answer(question.key[0], json.dumps(line.get("answer")))
+            self._keep(question, answer, asking.folder / str(number))
+
+    def _keep(self, question: Question, answer: Answer, folder: Path) -> None:
+        self._answers[question.digest] = answer
+        replies = answer.runs if isinstance(answer, RunAnswer) else []
+        for number, trial in enumerate(question.trials):
+            if number < len(replies):
+                self._tried[trial.digest] = read_trial(trial, folder / f"{number}.npz", replies[number])
+            else:
+                self._tried[trial.digest] = Answered(trial, error=answer.error or "the probe gave no answer")
+
+    def look_after(self) -> None:
+        """End a probe, with all that it started, when one answer takes too long or too much memory."""
+        now = time.monotonic()
+        look = now - self._looked >= LOOK_AT_MEMORY
+        for ticket, asking in self._running.items():
+            if (size := asking.replies.stat().st_size) != asking.size:
+                asking.deadline, asking.size = now + self.timeout, size
+            if not asking.end and now > asking.deadline:
+                asking.end = f"the probe gave no answer within {self.timeout:.0f} s"
+                self.executor.kill(ticket)
+            if not asking.end and look and self.executor.memory(ticket) > MEMORY:
+                asking.end = f"the probe used more than {MEMORY // 2**30} GB of memory"
+                self.executor.kill(ticket)
+        if look:
+            self._looked = now
+
+    # -------------------------------------------------------------------------------------- all of them
+    def ask(self, asked: list[Question], say: Callable[[str], None] = lambda text: None) -> None:
+        """Put every question that has no good answer yet, and wait. If a process dies, what it has not
+        answered goes to another, as long as that leads on; what remains has the reason for an answer."""
+        self._wait(say)
+        self._forget_errors()
+        left = self.open_questions(asked)
+        while left:
+            groups: dict[Group, list[Question]] = {}
+            for question in left:
+                groups.setdefault(question.group, []).append(question)
+            for those in groups.values():
+                task = self.prepare(those, len(os.sched_getaffinity(0)))
+                self.started(task, self.executor.start(task))
+            self._wait(say)
+            before, left = left, self.open_questions(asked)
+            if len(left) == len(before):
+                break
+        for question in left:
+            why = self._ends.get(question.digest, "the probe gave no answer")
+            self._keep(question, KINDS[question.key[0]](error=why), self.scratch)
+        for question in asked:
+            self._answers.setdefault(question.digest, Answer())
+
+    def _wait(self, say: Callable[[str], None]) -> None:
+        while self._running:
+            say(
+                ", ".join(sorted({question.name for one in self._running.values() for question in one.asked}))
+            )
+            for ticket, outcome in self.executor.wait(PULSE):
+                if ticket in self._running:
+                    self.ended(ticket, outcome)
+            self.look_after()
+
+    def _forget_errors(self) -> None:
+        """What went wrong beside the steps gets another chance without them."""
+        self._answers = {digest: answer for digest, answer in self._answers.items() if not answer.error}
+        self._tried = {digest: tried for digest, tried in self._tried.items() if not tried.error}
+
+    def _body(self, number: int, question: Question, folder: Path) -> dict[str, Any]:
+        """A question as the probe reads it; the arrays of its trials are written for it."""
+        body = {**question.body, "id": question.digest}
+        if not question.trials:
+            return body
+        place = folder / str(number)
+        place.mkdir()
+        written: dict[int, str] = {}  # by identity: several trials get the same arrays
+        runs = []
+        for trial in question.trials:
+            if id(trial.feeds) not in written:
+                path = place / f"feeds-{len(written)}.npz"
+                named = {f"{index} {name}": value for index, (name, value) in enumerate(trial.feeds.items())}
+                np.savez(path, **named)  # type: ignore[arg-type]
+                written[id(trial.feeds)] = str(path)
+            runs.append(
+                {
+                    "model": str(trial.model),
+                    "params": str(trial.params),
+                    "engine": str(all_engines()[trial.engine].script),
+                    "feeds": written[id(trial.feeds)],
+                    "fill": dict(trial.fill),
+                    "batch": trial.batch,
+                    "inner": [list(shape) for shape in trial.inner],
+                }
+            )
+        return {**body, "runs": runs, "answers": str(place)}
+
+
+def is_clean(env: Mapping[str, str], repo: Path) -> bool:
+    """Whether an interpreter with these variables imports nothing of the repository unasked."""
+    for name, value in env.items():
+        if name == "PYTHONPATH":
+            if not all(is_outside(Path(entry), repo) for entry in value.split(os.pathsep)):
+                return False
+        elif name.startswith("PYTHON") and name not in HARMLESS:
+            return False
+    return True
+
+
+def how_it_ended(outcome: Outcome) -> str:
+    """The end of a probe in words."""
+    if outcome.error:
+        return f"the probe cannot be started: {outcome.error}"
+    if outcome.signal is not None:
+        return f"the probe was killed by signal {outcome.signal}"
+    return f"the probe ended with status {outcome.exit_code}"
+
+
+def read_trial(trial: Trial, path: Path, reply: RunReply) -> Answered:
+    """What came out of one trial."""
+    if reply.error:
+        return Answered(trial, unfed=tuple(reply.unfed), error=reply.error)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            outputs = {name: file[str(index)] for index, name in enumerate(reply.outputs)}
+            inner = {name: file[str(index)] for index, name in enumerate(reply.inner, len(outputs))}
+    except (OSError, ValueError, KeyError) as error:
+        return Answered(trial, error=f"its answer cannot be read: {error}")
+    return Answered(trial, outputs, tuple(reply.unfed), inner=inner)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of the probe's file that are JSON objects."""
+    found = []
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        for text in stream.read(ANSWER_LIMIT).split("\n"):
+            with contextlib.suppress(ValueError):
+                line = json.loads(text)
+                if isinstance(line, dict):
+                    found.append(line)
+    return found

@@ -1,0 +1,207 @@
+"""What the probes are asked about a run: for each export what the model is, and what it answers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tipc.certify.engines import engines_for
+from tipc.certify.evidence.answers import Answer, ImagesAnswer
+from tipc.certify.evidence.exported import ExportedModel, exported_model
+from tipc.certify.evidence.prober import Prober
+from tipc.certify.evidence.question import Group, Key, Question, is_outside
+from tipc.certify.evidence.trials import NATIVE, Answered, Trial, kind_of, trials
+from tipc.certify.evidence.weights_file import find_weights
+from tipc.certify.scene import PlanScene, Witnessed
+from tipc.command import Command
+from tipc.kinds import EVAL, EXPORT, FP32, INFER, INT8, TRAIN
+from tipc.plan.model import Step
+from tipc.plan.target.interpreter import resolve
+from tipc.run.attempt import environment
+from tipc.run.record.facts import file_name
+from tipc.run.record.results import Run
+
+MOST_IMAGES = 16  # of a step
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Everything that the probes were asked about a run and answered."""
+
+    answers: dict[Key, Answer] = field(default_factory=dict)
+    tried: dict[tuple[str, str], tuple[Answered, ...]] = field(default_factory=dict)
+    images: dict[str, Any] = field(default_factory=dict)  # path → pixels
+
+
+def ask_probes(
+    run: Run,
+    witnessed: Witnessed,
+    prober: Prober,
+    say: Callable[[str], None] = lambda text: None,
+    *,
+    rounding: Container[int] = (),
+) -> Asked:
+    """Everything that the checks want to know about a run's models; for the plans with these numbers also
+    what rounding does to them."""
+    asked: list[Question] = []
+    for index, plan in enumerate(run.plans):
+        scene = PlanScene(run, plan, index, witnessed=witnessed)
+        asked += questions(scene, prober.scratch, rounding=index in rounding)
+    prober.ask(asked, say)
+    answers: dict[Key, Answer] = {}
+    tried: dict[tuple[str, str], tuple[Answered, ...]] = {}
+    for question in asked:
+        if question.trials:
+            key = question.key[1:]
+            tried[key] = (*tried.get(key, ()), *prober.tried(question))
+        else:
+            answers[question.key] = prober.answer(question)
+    images: dict[str, Any] = {}
+    for question in asked:
+        images.update(decoded_images(question, answers.get(question.key)))
+    return Asked(answers, tried, images)
+
+
+def questions(scene: PlanScene, scratch: Path, *, rounding: bool) -> Iterator[Question]:
+    """What is asked about one plan."""
+    for step in scene.steps(EXPORT):
+        yield from questions_about(scene, step, scratch, rounding=rounding)
+    for cell in scene.plan.cells:
+        yield from images_question(scene, cell.id, scratch)
+
+
+def images_question(scene: PlanScene, cell: str, scratch: Path) -> Iterator[Question]:
+    """The image files that a cell's evaluation and deployment opened and wrote are decoded."""
+    paths: dict[str, None] = {}
+    steps = scene.steps(INFER, cell)
+    for step in [*scene.steps(EVAL, cell), *scene.steps(TRAIN, cell)[:1], *steps]:
+        process = scene.main_process(step)
+        if process is not None:
+            paths.update(dict.fromkeys(process.images[:MOST_IMAGES]))
+            paths.update(dict.fromkeys(process.pictures[:MOST_IMAGES]))
+    if paths and steps and is_python(steps[0]):
+        folder = scratch / f"images-{scene.index}-{file_name(cell)}"
+        folder.mkdir(exist_ok=True)
+        body = {"paths": list(paths), "answers": str(folder), "structure": "", "model_dir": str(folder)}
+        yield question("images", scene, steps[0], body, files=tuple(paths))
+
+
+def decoded_images(question: Question, answer: Answer | None) -> dict[str, Any]:
+    """What a probe decoded, by path."""
+    if not isinstance(answer, ImagesAnswer) or not answer.read:
+        return {}
+    try:
+        with np.load(Path(question.body["answers"]) / "images.npz", allow_pickle=False) as file:
+            return {path: file[str(index)] for index, path in enumerate(answer.read)}
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def questions_about(
+    scene: PlanScene, step: Step, scratch: Path, *, rounding: bool = False
+) -> Iterator[Question]:
+    """What is asked about one export."""
+    if not is_python(step):
+        return
+    model = exported_model(scene, step)
+    if model is None:
+        if step.model_dir:
+            body = {"structure": "", "model_dir": str(scene.path(step.model_dir))}
+            yield question("model", scene, step, body)
+        return
+    files = (str(model.structure), str(model.parameters))
+    body = {"structure": str(model.structure), "model_dir": str(model.structure.parent)}
+    yield from run_questions(scene, step, scratch, rounding=rounding)
+    protocol = scene.repo / "test_tipc" / "parity.py"
+    if protocol.is_file():
+        weights = trained_weights(scene, step)
+        parity = parity_body(scene, step, model, weights)
+        yield question("parity", scene, step, parity, files=(*files, weights, str(protocol)))
+    yield question("model", scene, step, body, files=files)
+
+
+def run_questions(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool) -> Iterator[Question]:
+    """The model is run on arrays; one process for each predictor, which takes longest to make."""
+    by_predictor: dict[tuple[str, Path], list[Trial]] = {}
+    for trial in trials(scene, step, scratch, rounding=rounding):
+        by_predictor.setdefault((trial.engine, trial.params), []).append(trial)
+    for asked in by_predictor.values():
+        model = asked[0].model
+        body = {"structure": str(model), "model_dir": str(model.parent)}
+        yield question("run", scene, step, body, tuple(asked))
+
+
+def parity_body(scene: PlanScene, step: Step, model: ExportedModel, weights: str) -> dict[str, Any]:
+    """The protocol's request for one export, and the engines that its metric is taken in."""
+    cell = next((cell for cell in scene.plan.cells if cell.id == step.cell), None)
+    trainings = [other for other in scene.plan.steps if other.cell == step.cell and other.kind == TRAIN]
+    engines = engines_for(kind_of(scene, step, model))
+    wanted = [engine for engine in engines if engine.name == NATIVE or engine.precision == INT8]
+    return {
+        "structure": str(model.structure),
+        "params": str(model.parameters),
+        "model_dir": str(model.structure.parent),
+        "engines": {engine.name: str(engine.script) for engine in wanted} if len(wanted) > 1 else {},
+        "request": {
+            "model": scene.plan.model,
+            "weights": weights,
+            "train_argv": list(trainings[0].argv) if trainings else [],
+            "precision": cell.precision if cell else FP32,
+            "repo": scene.plan.repo,
+        },
+    }
+
+
+def trained_weights(scene: PlanScene, step: Step) -> str:
+    """The weights that an export reads, as a file; some scripts are given the name without its ending."""
+    if not step.weights:
+        return ""
+    return str(find_weights(scene.path(step.weights)))
+
+
+def question(
+    kind: str,
+    scene: PlanScene,
+    step: Step,
+    body: Mapping[str, Any],
+    asked: tuple[Trial, ...] = (),
+    files: tuple[str, ...] = (),
+) -> Question:
+    """A question with the interpreter and the environment of the step that it is about."""
+    structure = str(body["structure"])
+    legacy = structure.endswith(".pdmodel") or (
+        not structure and any(Path(body["model_dir"]).glob("*.pdmodel"))
+    )
+    path = environment(os.environ, step.env).get("PYTHONPATH", "")
+    entries = [Path(entry) for entry in path.split(os.pathsep) if entry]
+    body = {
+        "kind": kind,
+        "repo": scene.plan.repo,
+        "path": [str(entry) for entry in entries if is_outside(entry, scene.repo)],
+        "legacy": legacy,
+        **body,
+    }
+    return Question((kind, scene.plan.key, step.id), group_of(scene, step), body, asked, files)
+
+
+def group_of(scene: PlanScene, step: Step) -> Group:
+    """The interpreter and the environment of a step."""
+    cwd = os.path.normpath(scene.path(step.cwd))
+    return Group(interpreter(step), scene.plan.repo, cwd, tuple(sorted(step.env.items())))
+
+
+def is_python(step: Step) -> bool:
+    """Whether an interpreter runs the step, which then can be asked, too."""
+    return bool(Command(step.argv).interpreter)
+
+
+def interpreter(step: Step) -> str:
+    """The interpreter that ran the step; a plan to the letter of the upstream script has only its name."""
+    return shutil.which(resolve(step.argv[0]).program) or sys.executable

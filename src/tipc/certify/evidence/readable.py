@@ -1,0 +1,105 @@
+"""A repository's documents as data: headings, shell blocks with their place, pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SHELLS = ("bash", "sh", "shell")  # a block in another language, or in none, is an example or an output
+FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+-]*)")
+HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)[^)]*\)|<img[^>]+src=[\"']([^\"']+)")
+NEEDS = re.compile(r"<!--\s*tipc:needs\s+(\w+)\s*-->")  # before a block: it runs only where there is one
+TEXT_LIMIT = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class ShellBlock:
+    """A fenced block of shell commands."""
+
+    file: str  # relative to the repository
+    line: int  # of its first command
+    text: str
+    needs: str = ""  # a device that it needs, as its author says
+
+    def commands(self) -> list[str]:
+        """Its commands: no comments, continued lines joined."""
+        joined = re.sub(r"\\\n\s*", " ", self.text)
+        lines = [line.strip().removeprefix("$ ") for line in joined.splitlines()]
+        return [line for line in lines if line and not line.startswith("#")]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One Markdown file."""
+
+    name: str
+    text: str
+    headings: tuple[str, ...]
+    blocks: tuple[ShellBlock, ...]
+    pictures: tuple[str, ...]  # as the links say
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; empty where there is none that can be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return stream.read(TEXT_LIMIT)
+    except OSError:
+        return ""
+
+
+def read_document(repo: Path, path: Path) -> Document:
+    """A Markdown file of a repository."""
+    name = path.relative_to(repo).as_posix()
+    text = read_text(path)
+    headings: list[str] = []
+    blocks: list[ShellBlock] = []
+    prose: list[str] = []
+    fence, language, start, needs = "", "", 0, ""
+    inside: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = FENCE.match(line)
+        if fence:
+            if match and match[1].startswith(fence) and not match[2]:
+                if language in SHELLS:
+                    blocks.append(ShellBlock(name, start, "\n".join(inside) + "\n", needs))
+                fence, needs, inside = "", "", []
+            else:
+                inside.append(line)
+        elif match:
+            fence, language, start = match[1], match[2].lower(), number + 1
+        else:
+            prose.append(line)
+            wanted = NEEDS.search(line)
+            if wanted:
+                needs = wanted[1]
+            heading = HEADING.match(line)
+            if heading:
+                headings.append(heading[1])
+    links = [match[1] or match[2] for match in PICTURE.finditer("\n".join(prose))]
+    return Document(name, text, tuple(headings), tuple(blocks), tuple(links))
+
+
+def readmes(repo: Path) -> list[Document]:
+    """The README of a repository in all its languages."""
+    return [read_document(repo, path) for path in sorted(repo.glob("README*.md"))]
+
+
+def all_documents(repo: Path) -> list[Document]:
+    """READMEs first, then what lies in docs/ and test_tipc/."""
+    found = list(readmes(repo))
+    for pattern in ("docs/**/*.md", "test_tipc/README*.md", "test_tipc/docs/**/*.md"):
+        found += [read_document(repo, path) for path in sorted(repo.glob(pattern))]
+    return found
+
+
+def local_pictures(repo: Path, document: Document) -> Iterator[Path]:
+    """The pictures of a document that lie in the repository."""
+    for link in dict.fromkeys(document.pictures):
+        if "://" not in link:
+            path = (repo / document.name).parent / link.partition("#")[0]
+            if path.is_file():
+                yield path

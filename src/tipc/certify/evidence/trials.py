@@ -1,0 +1,199 @@
+"""What an exported model is made to answer: the evaluation's inputs, the export's, the deployment's.
+
+A probe runs the model and hands arrays back; everything is compared here, by ``tipc``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tipc.certify.engines import Model, all_engines, engines_for
+from tipc.certify.evidence.evaluations import SeenEvaluation, seen_evaluation
+from tipc.certify.evidence.exported import ExportedModel, exported_model, predictors_seen
+from tipc.certify.evidence.params_file import neighbours, write_rounded
+from tipc.certify.evidence.question import digest_of
+from tipc.certify.scene import PlanScene
+from tipc.kinds import INFER, INT8, PACT
+from tipc.plan.model import Step
+
+Arrays = dict[str, NDArray[Any]]
+NATIVE = "native"
+EVALUATION, SEEDED, ROUNDED, ONE_BY_ONE, DEPLOYED = (
+    "evaluation",
+    "seeded",
+    "rounded",
+    "one-by-one",
+    "deployed",
+)
+FEW = 4  # samples that are enough to see another batch size, or what rounding does
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of the model: on what, in which engine; and how to ask for it."""
+
+    source: str  # EVALUATION, …; "deployed <step> <number>"
+    engine: str
+    feeds: Arrays
+    model: Path
+    params: Path
+    fill: Mapping[str, float] = field(default_factory=dict)
+    batch: int = 0
+    inner: tuple[tuple[int, ...], ...] = ()  # shapes of a sample to look for inside, if the outputs are flat
+
+    @property
+    def name(self) -> str:
+        return f"{self.source}/{self.engine}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells runs apart by all that their outcome depends on."""
+        files = [digest_of(self.model), digest_of(self.params)]
+        total = hashlib.sha256(
+            repr((str(self.model), files, self.engine, sorted(self.fill.items()), self.batch)).encode()
+        )
+        total.update(repr(self.inner).encode())
+        for name, value in self.feeds.items():
+            total.update(f"{name} {value.dtype.str} {value.shape}".encode())
+            total.update(np.ascontiguousarray(value).data)
+        return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came out."""
+
+    trial: Trial
+    outputs: Arrays = field(default_factory=dict)  # in the model's order
+    unfed: tuple[str, ...] = ()
+    error: str = ""
+    inner: Arrays = field(default_factory=dict)  # values inside the model, asked for where outputs are flat
+
+
+def trials(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool) -> Iterator[Trial]:
+    """Everything that is tried with the model of one export step; what rounding does, only on demand."""
+    model = exported_model(scene, step)
+    if model is None:
+        return
+    evaluation = seen_evaluation(scene, step.cell)
+    seeded = seeded_inputs(scene, step, model)
+    fill = constants(scene, step.cell)
+    engines = [engine.name for engine in engines_for(kind_of(scene, step, model))]
+    for engine in engines:
+        if evaluation is not None:
+            yield Trial(
+                EVALUATION, engine, evaluation.inputs, model.structure, model.parameters, fill,
+                inner=shapes_of(evaluation),
+            )  # fmt: skip
+        if seeded:
+            yield Trial(SEEDED, engine, seeded, model.structure, model.parameters, fill)
+    if rounding:
+        yield from rounded(model, evaluation, seeded, fill, scratch)
+    feeds = evaluation.inputs if evaluation is not None else seeded
+    if feeds:
+        few = first_samples(feeds)
+        yield Trial(ONE_BY_ONE, NATIVE, few, model.structure, model.parameters, fill, batch=1)
+    yield from deployed(scene, step, model)
+
+
+def rounded(
+    model: ExportedModel,
+    evaluation: SeenEvaluation | None,
+    seeded: Arrays,
+    fill: Mapping[str, float],
+    scratch: Path,
+) -> Iterator[Trial]:
+    """The same with every number of input and weights moved to its neighbour: what rounding does."""
+    params = scratch / f"{digest_of(model.parameters)}.rounded"
+    try:
+        if not params.exists():
+            write_rounded(model.parameters, params)
+    except (OSError, ValueError):
+        return  # in another form: without it, the usual bounds hold
+    random = np.random.default_rng(0)
+    inner = shapes_of(evaluation) if evaluation is not None else ()
+    for source, feeds, shapes in (
+        (EVALUATION, evaluation.inputs if evaluation else {}, inner),
+        (SEEDED, seeded, ()),
+    ):
+        if feeds:
+            moved = {name: neighbours(value, random) for name, value in first_samples(feeds).items()}
+            yield Trial(f"{ROUNDED} {source}", NATIVE, moved, model.structure, params, fill, inner=shapes)
+
+
+def shapes_of(evaluation: SeenEvaluation) -> tuple[tuple[int, ...], ...]:
+    """The shapes that the trained network's answers have for a sample."""
+    answers = [value for value in evaluation.outputs.values() if value.ndim > 1 and value.dtype.kind == "f"]
+    return tuple(dict.fromkeys(value.shape[1:] for value in answers))
+
+
+def first_samples(feeds: Arrays) -> Arrays:
+    """A few samples of a batch; what has no row a sample stays whole."""
+    return {name: value[:FEW] if value.ndim else value for name, value in feeds.items()}
+
+
+def samples_of(feeds: Arrays) -> int:
+    """How many samples a batch has."""
+    return max((len(value) for value in feeds.values() if value.ndim), default=0)
+
+
+def deployed(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[Trial]:
+    """The deployment's own inputs, replayed in the engine that it used."""
+    for infer in scene.steps(INFER, step.cell):
+        arrays = scene.arrays(infer)
+        for predictor in predictors_seen(scene.facts(infer)):
+            if predictor.model != str(model.structure) or not predictor.kept:
+                continue
+            run = predictor.kept[0]
+            feeds = {name: arrays[key] for name, key in run.inputs.items() if key in arrays}
+            engine = engine_name(predictor.engine, predictor.precision)
+            if feeds and engine in all_engines():
+                yield Trial(f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters)
+            break
+
+
+def engine_name(engine: str, precision: str) -> str:
+    """The engine that answers as a predictor does; another one than it names where that is not here."""
+    if engine == "onednn" and precision == INT8:
+        return "onednn-int8"
+    return {"paddle": NATIVE, "jit": NATIVE}.get(engine, engine)
+
+
+def seeded_inputs(scene: PlanScene, step: Step, model: ExportedModel) -> Arrays:
+    """The inputs that the witness made for the exported network's InputSpec."""
+    if model.facts is None:
+        return {}
+    arrays = scene.arrays(step)
+    return {name: arrays[key] for name, key in model.facts.inputs.items() if key in arrays}
+
+
+def constants(scene: PlanScene, cell: str) -> dict[str, float]:
+    """Inputs to which the deployment always gives one value: a scale of 1, a size."""
+    found: dict[str, float] = {}
+    for step in scene.steps(INFER, cell):
+        arrays = scene.arrays(step)
+        for predictor in predictors_seen(scene.facts(step)):
+            for run in predictor.kept:
+                for name, key in run.inputs.items():
+                    value = arrays.get(key)
+                    if value is not None and value.size and bool((value == value.reshape(-1)[0]).all()):
+                        found[name] = float(value.reshape(-1)[0])
+    return found
+
+
+def kind_of(scene: PlanScene, step: Step, model: ExportedModel) -> Model:
+    """What the engines are asked about."""
+    cell = next((cell for cell in scene.plan.cells if cell.id == step.cell), None)
+    used = {
+        one.engine for infer in scene.steps(INFER, step.cell) for one in predictors_seen(scene.facts(infer))
+    }
+    quantised = cell is not None and cell.precision == PACT
+    return Model(model.legacy, quantised, frozenset(used))

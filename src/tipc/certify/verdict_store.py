@@ -1,0 +1,108 @@
+"""A verdict as JSON in its run's directory."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tipc.certify.verdict import STATUSES, Finding, Verdict
+from tipc.errors import EnvironmentProblem
+from tipc.reasons import Reason, reason_to_json
+from tipc.run.record.disk import parse_json
+from tipc.run.record.results import Run
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+SCHEMA = "tipc.verdict/1"
+CHECKLIST_SCHEMA = "tipc.checklist/1"  # of a repository; in all else the same
+NAME = "verdict.json"
+
+
+@dataclass(frozen=True)
+class VerdictDocument:
+    """What the checks concluded."""
+
+    run: str
+    strict: bool
+    passed: bool
+    conclusion: str
+    counts: Mapping[str, int]  # status → findings
+    findings: tuple[Finding, ...]
+
+
+def verdict_to_json(verdict: Verdict, schema: str = SCHEMA) -> dict[str, Any]:
+    """The verdict with its counts; figures that JSON has no word for (NaN, infinity) become null."""
+    document = VerdictDocument(
+        run=verdict.run,
+        strict=verdict.strict,
+        passed=verdict.passed,
+        conclusion=verdict.conclusion,
+        counts={status: verdict.count(status) for status in STATUSES},
+        findings=verdict.findings,
+    )
+    return {"schema": schema, **plain(document)}
+
+
+def plain(value: Any) -> Any:
+    """The same data in what JSON has."""
+    if isinstance(value, Reason):
+        return reason_to_json(value)
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, (str, int, bool)) else str(value)
+
+
+def verdict_from_json(data: dict[str, Any]) -> Verdict:
+    """The inverse of ``verdict_to_json``; raises EnvironmentProblem if it is something else."""
+    from pydantic import ValidationError
+
+    if data.get("schema") != SCHEMA:
+        raise EnvironmentProblem(f"not a verdict: schema {data.get('schema')!r}, expected {SCHEMA!r}")
+    try:
+        return _adapter().validate_python(
+            {"run": data.get("run"), "strict": data.get("strict"), "findings": data.get("findings")}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise EnvironmentProblem(f"a damaged verdict: {first['loc']}: {first['msg']}") from error
+
+
+@cache
+def _adapter() -> TypeAdapter[Verdict]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Verdict)
+
+
+def save_verdict(run: Run, verdict: Verdict) -> None:
+    """Write ``verdict.json`` into the run's directory, whole or not at all."""
+    target = run.directory / NAME
+    scratch = target.with_name(f"{NAME}.new")
+    scratch.write_text(json.dumps(verdict_to_json(verdict), indent=1, ensure_ascii=False), encoding="utf-8")
+    scratch.replace(target)
+
+
+def load_verdict(run: Run) -> Verdict | None:
+    """The verdict of a run; None if there is none yet."""
+    path = run.directory / NAME
+    try:
+        data = parse_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise EnvironmentProblem(f"cannot be read: {error}", path=str(path)) from error
+    return verdict_from_json(data if isinstance(data, dict) else {})
+
+
+__all__ = ["Finding", "load_verdict", "save_verdict", "verdict_from_json", "verdict_to_json"]

@@ -1,0 +1,89 @@
+"""What the commands have in common: the settings of the repository as defaults, and errors in plain words."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import NoReturn
+
+from tipc.errors import USAGE
+from tipc.language import say
+from tipc.meant import closest
+from tipc.settings import SETTINGS, find_settings
+
+
+class Parser(argparse.ArgumentParser):
+    """Argparse with one clear message, and a guess at what was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the call; exit code 2."""
+        text = plain_words(message, list(self._option_string_actions))
+        sys.stderr.write(f"{self.prog}: {text}\n  {say('try: ')}{self.prog} --help\n")
+        raise SystemExit(USAGE)
+
+
+# What argparse says → how to say it so that nobody needs to know Python. A text that is none of these was
+# raised by one of our own types, and is plain already.
+_PLAIN = (
+    (r"unrecognized arguments: (?P<word>\S+).*", "there is no option `{word}`"),
+    (r"argument (?P<option>\S+): invalid int value: '(?P<word>.*)'", "{option}: `{word}` is no whole number"),
+    (r"argument (?P<option>\S+): invalid float value: '(?P<word>.*)'", "{option}: `{word}` is no number"),
+    (r"argument (?P<option>\S+): invalid choice: '(?P<word>.*?)' \(choose from (?P<known>.*)\)",
+     "{option}: there is no `{word}`, only {known}"),
+    (r"argument (?P<option>\S+): expected one argument", "{option} needs a value"),
+    (r"argument (?P<option>\S+): expected (?P<count>\d+) arguments", "{option} needs {count} values"),
+    (r"argument (?P<option>\S+): not allowed with argument (?P<other>\S+)",
+     "{option} and {other} cannot be given together"),
+    (r"argument (?P<option>\S+): ignored explicit argument .*", "{option} takes no value"),
+    (r"the following arguments are required: (?P<names>.*)", "{names} is missing"),
+    (r"ambiguous option: (?P<word>\S+) could match (?P<names>.*)", "`{word}` could be {names}"),
+    (r"argument (?P<option>\S+): (?P<what>.*)", "{option}: {what}"),
+)  # fmt: skip
+
+
+def plain_words(message: str, options: list[str]) -> str:
+    """What is wrong with a call, with a guess at what was meant."""
+    import re
+
+    for pattern, template in _PLAIN:
+        found = re.fullmatch(pattern, message, re.DOTALL)
+        if not found:
+            continue
+        values = {name: value.replace("'", "") for name, value in found.groupdict().items()}
+        text = say(template, **values)
+        if "there is no" not in template:
+            return text
+        known = values["known"].split(", ") if "known" in values else options
+        close = closest(values["word"].partition("=")[0], known)
+        return text + say("; did you mean `{close}`?", close=close) if close else text
+    return message
+
+
+def parse(parser: argparse.ArgumentParser, argv: list[str], command: str) -> argparse.Namespace:
+    """The options of a call; those that it does not give are the repository's settings, where it has some."""
+    chosen = find_settings()
+    known = {action.dest for action in parser._actions}
+    defaults = {
+        name: value for name, value in chosen.values if command in SETTINGS[name].commands and name in known
+    }
+    mode = defaults.pop("mode", None)
+    parser.set_defaults(**defaults)
+    options = parser.parse_args(argv)
+    if mode and options.mode is None and not _names_a_mode(options):
+        options.mode = mode
+    return options
+
+
+def _names_a_mode(options: argparse.Namespace) -> bool:
+    """The last word of ``CONFIG… MODE`` is a mode if it names no file and looks like one."""
+    words = getattr(options, "config", None) or getattr(options, "configs", None) or []
+    return len(words) > 1 and words[-1].isidentifier() and not os.path.exists(words[-1])
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The lines of a text; wide characters count as two, and Chinese may be broken anywhere."""
+    from rich.console import Console
+    from rich.text import Text
+
+    return [line.plain.rstrip() for line in Text(text).wrap(Console(), width)]

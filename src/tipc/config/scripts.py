@@ -1,0 +1,184 @@
+"""Which script of a repository reads a config file, and whether it is one that we know.
+
+A script is known by a digest of itself and of every script that it sources or calls, without comments, blank
+lines and line ends. ``tipc.config.known_scripts`` holds the digests: facts about public repositories.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from tipc.kinds import BENCHMARK_CHAIN, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
+
+# The usual names of the script of a chain; the first that a folder has.
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    TRAIN_CHAIN: ("test_train_inference_python.sh",),
+    PTQ_CHAIN: ("test_ptq_inference_python.sh",),
+    ONNX_CHAIN: ("test_paddle2onnx.sh",),
+    DY2STATIC_CHAIN: ("test_train_dy2static_python.sh",),
+    INFER_CHAIN: ("test_inference_python.sh",),
+    BENCHMARK_CHAIN: ("benchmark_train.sh",),
+    "serving_python": ("test_serving_infer_python.sh", "test_serving_infer.sh", "test_serving.sh"),
+    "serving_cpp": ("test_serving_infer_cpp.sh", "test_serving_cpp.sh"),
+    "infer_cpp": ("test_inference_cpp.sh",),
+    "lite": ("test_lite_arm_cpp.sh", "test_lite_arm_cpu_cpp.sh", "test_lite.sh"),
+    "js": ("test_inference_js.sh", "test_infer_js.sh"),
+    "pipeline": ("test_pipeline_infer_python.sh",),
+}
+FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")  # of a repository; scripts are looked for here, too
+# Parts of the names of scripts that read no config of a chain.
+_HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
+# Of scripts for other hardware: they rewrite the config and call the usual script.
+_OTHER_HARDWARE = ("_npu.", "_xpu.", "_mlu.", "_gcu.", "_dcu.", "_jeston.", "_jetson.", "_mac", "_windows")
+_USUAL = frozenset(name for chain in SCRIPTS for name in SCRIPTS[chain] if chain != BENCHMARK_CHAIN)
+
+_CALLS = re.compile(r"""(?:^|[\s;"'`(])(?:source|\.|bash|sh)\s+["']?([\w./${}-]*?)([\w-]+\.sh)\b""")
+_COMMENT = re.compile(r"\s*#")
+
+
+class Script(NamedTuple):
+    """The script that reads a config. ``path`` is relative to the repository; empty: there is none."""
+
+    path: str = ""
+    candidates: tuple[str, ...] = ()  # several that could read it, where no name tells which
+    thin: str = ""  # one that only hands its config to ``tipc run``, as the ones of ``tipc init`` do
+
+
+def reading_script(config: str, repo: str, chain: str) -> Script:
+    """The script of a chain for a config: in the folders above it, the nearest first, then the usual ones.
+
+    One that only calls ``tipc run`` is ``thin`` and counts as none.
+    """
+    for folder in _folders(config, repo):
+        names = _scripts_in(folder)
+        for name in SCRIPTS.get(chain, ()):
+            if name in names:
+                return _script(os.path.join(folder, name), repo)
+        others = _other_scripts(names, chain)
+        if others:
+            paths = [os.path.join(folder, name) for name in others]
+            if len(paths) == 1:
+                return _script(paths[0], repo)
+            return Script(candidates=tuple(os.path.relpath(path, repo) for path in paths))
+    return Script()
+
+
+def _script(path: str, repo: str) -> Script:
+    name = os.path.relpath(path, repo)
+    if "tipc run" in text_of(path):
+        return Script(thin=name)
+    return Script(name)
+
+
+def _folders(config: str, repo: str) -> list[str]:
+    """Where the script may be: the config's own folders below the repository, then its usual folders."""
+    found = []
+    folder = os.path.dirname(os.path.realpath(config))
+    root = os.path.realpath(repo)
+    while folder.startswith(root + os.sep):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    found += [os.path.join(root, name) for name in FOLDERS]
+    return list(dict.fromkeys(found))
+
+
+def _scripts_in(folder: str) -> tuple[str, ...]:
+    """The names of the shell scripts of a folder; none where there is no such folder."""
+    try:
+        changed = os.stat(folder).st_mtime_ns
+        return _listed(folder, changed)
+    except OSError:
+        return ()
+
+
+@lru_cache(maxsize=1024)
+def _listed(folder: str, _changed: int) -> tuple[str, ...]:
+    # Hundreds of configs share these folders; the time of the last change tells when to look again.
+    return tuple(sorted(name for name in os.listdir(folder) if name.endswith(".sh")))
+
+
+def _other_scripts(names: tuple[str, ...], chain: str) -> list[str]:
+    """Of the scripts of a folder those with names of their own; helpers do not count.
+
+    Beside scripts whose names tell their chains, only one that has the word of this chain in its name counts.
+    """
+    if not names:
+        return []
+    own = [
+        name
+        for name in names
+        if name not in _USUAL and not any(part in name for part in (*_HELPERS, *_OTHER_HARDWARE))
+    ]
+    if any(name in _USUAL for name in names):
+        return [name for name in own if chain in name]
+    return own
+
+
+def text_of(path: str) -> str:
+    """A script's text; empty where it cannot be read."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, _changed: int, _size: int) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def helpers_of(path: str, repo: str) -> list[str]:
+    """The scripts that a script sources or calls, and those that they do; paths, in order."""
+    found: dict[str, None] = {}
+    waiting = [path]
+    while waiting:
+        here = waiting.pop(0)
+        for before, name in _calls(text_of(here)):
+            helper = _located(before, name, here, repo)
+            if helper and helper != path and helper not in found:
+                found[helper] = None
+                waiting.append(helper)
+    return list(found)
+
+
+@lru_cache(maxsize=64)
+def _calls(text: str) -> tuple[tuple[str, str], ...]:
+    """What a script sources or calls: (what stands before the name, the name), each once."""
+    return tuple(dict.fromkeys(_CALLS.findall(_without_comments(text))))
+
+
+def _located(before: str, name: str, script: str, repo: str) -> str:
+    """The file that ``${DIR}/test_tipc/name.sh`` means: relative to the repository, or beside the script."""
+    folder = re.sub(r"\$\{?\w+\}?", "", before).strip("/")
+    for candidate in (os.path.join(repo, folder, name), os.path.join(os.path.dirname(script), name)):
+        if os.path.isfile(candidate):
+            return os.path.normpath(candidate)
+    return ""
+
+
+def _without_comments(text: str) -> str:
+    lines = (line.rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not _COMMENT.match(line))
+
+
+def digest(path: str, repo: str) -> str:
+    """What a script does, as one word: comments, blank lines and line ends make no difference."""
+    script = os.path.normpath(path)
+    texts = [text_of(one) for one in (script, *helpers_of(script, repo))]
+    return _digest(tuple(texts))
+
+
+@lru_cache(maxsize=64)
+def _digest(texts: tuple[str, ...]) -> str:
+    import hashlib
+
+    clean = "\0".join(_without_comments(text) for text in texts)
+    return hashlib.sha256(clean.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,176 @@
+"""The words of the domain, once: chains, steps, devices, precisions, states; with their order and signs.
+
+Every stage takes them from here. To add a device, a precision or a chain, add its row; columns of tables,
+options of commands and signs in reports follow.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LANGUAGES = ("en", "zh")  # of messages
+
+# ---------------------------------------------------------------------------------------------- chains
+TRAIN_CHAIN = "train"
+PTQ_CHAIN = "ptq"
+ONNX_CHAIN = "paddle2onnx"
+DY2STATIC_CHAIN = "dy2static"
+INFER_CHAIN = "infer"
+BENCHMARK_CHAIN = "benchmark_train"
+
+
+class Chain(NamedTuple):
+    """What a config file is for."""
+
+    name: str
+    title: str
+    native: bool  # planned from tables; else only by tracing the repository's own script
+
+
+CHAINS = {
+    chain.name: chain
+    for chain in (
+        Chain(TRAIN_CHAIN, "training and inference", native=True),
+        Chain(PTQ_CHAIN, "post-training quantisation", native=True),
+        Chain(ONNX_CHAIN, "conversion to ONNX", native=True),
+        Chain(DY2STATIC_CHAIN, "dynamic against static graph", native=True),
+        Chain(INFER_CHAIN, "inference of a published model", native=True),
+        Chain(BENCHMARK_CHAIN, "training benchmark", native=True),
+        Chain("serving_python", "serving by a Python service", native=False),
+        Chain("serving_cpp", "serving by a C++ service", native=False),
+        Chain("infer_cpp", "inference by a C++ program", native=False),
+        Chain("lite", "inference by Paddle Lite on a phone", native=False),
+        Chain("js", "inference in a browser", native=False),
+        Chain("pipeline", "a pipeline of several models", native=False),
+    )
+}
+
+# ----------------------------------------------------------------------------------------------- steps
+PREPARE = "prepare"
+TRAIN = "train"
+EVAL = "eval"
+EXPORT = "export"
+QUANTISE = "quantise"
+CONVERT = "convert"
+INFER = "infer"
+# In the order in which a chain goes through them.
+STEP_KINDS = (PREPARE, TRAIN, EVAL, QUANTISE, EXPORT, CONVERT, INFER)
+
+# --------------------------------------------------------------------------------------------- devices
+CPU = "cpu"
+GPU = "gpu"
+
+
+class Device(NamedTuple):
+    """A kind of device that a config can ask for."""
+
+    name: str
+    title: str
+    files: str = ""  # its device files are /dev/<files><number>; empty: it cannot be counted that way
+
+
+DEVICES = {
+    device.name: device
+    for device in (
+        Device(CPU, "CPU"),
+        Device(GPU, "GPU", files="nvidia"),
+        Device("npu", "NPU", files="davinci"),
+        Device("xpu", "XPU", files="xpu"),
+        Device("dcu", "DCU"),
+        Device("mlu", "MLU", files="cambricon_dev"),
+        Device("gcu", "GCU", files="gcu"),
+    )
+}
+
+
+def find_device(name: str) -> Device | None:
+    """A device by its name; plug-ins are asked for names that are not built in, and theirs are kept."""
+    if name not in DEVICES:
+        from tipc import hooks
+
+        for _plugin, device in hooks.collect("tipc_devices"):
+            DEVICES.setdefault(device.name, device)
+    return DEVICES.get(name)
+
+
+ACCELERATORS = tuple(name for name in DEVICES if name != CPU)
+
+# --------------------------------------------------------------------------------------- exported models
+STRUCTURES = (".pdmodel", ".json")  # of a network, the older form first
+PARAMETERS = ".pdiparams"
+
+# ------------------------------------------------------------------------------------------ precisions
+FP32 = "fp32"
+FP16 = "fp16"
+BF16 = "bf16"
+INT8 = "int8"
+PRECISIONS = (FP32, FP16, BF16, INT8)  # of numbers
+LOW_PRECISIONS = (FP16, BF16)
+
+
+def precision_word(value: str) -> str:
+    """A precision by its name; a switch for half precision (``use_fp16:False``) has none of its own."""
+    return {"true": FP16, "false": FP32}.get(value.lower(), value)
+
+
+AMP = "amp"
+PACT = "pact"
+# How a training computes → the level of the specification.
+TRAININGS = {FP32: "base", AMP: "AMP", PACT: "PACT"}
+AMP_LEVELS = ("O1", "O2", "O3")
+
+# ---------------------------------------------------------------------------------------------- states
+PASSED = "passed"
+FLAKY = "flaky"  # passed, but not at the first attempt
+FAILED = "failed"
+TIMEOUT = "timeout"
+BLOCKED = "blocked"  # something that it needs did not pass
+INTERRUPTED = "interrupted"
+PENDING = "pending"  # in the plan, not yet run (a crash, --only, -k, --fail-fast)
+STATES = (PASSED, FLAKY, FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING)  # of a step
+GOOD = (PASSED, FLAKY)
+
+# What a report adds: states that follow from findings and from the plan.
+REFUTED = "check failed"  # it ran, and a check found it wrong
+UNPROVEN = "unchecked"  # it ran, and something required is unchecked
+UNCERTIFIED = "not certified"  # it ran, on a machine that cannot show it
+SKIPPED = "skipped"  # left out by the plan
+# The worst first: what a cell of several steps is said to be.
+WORST_FIRST = (
+    *(FAILED, TIMEOUT, REFUTED, INTERRUPTED, UNPROVEN, BLOCKED, PENDING),
+    *(UNCERTIFIED, FLAKY, PASSED, SKIPPED),
+)
+BAD = (FAILED, TIMEOUT, REFUTED, INTERRUPTED, UNPROVEN, BLOCKED)
+OUTDATED = "outdated"  # pending, because what it depends on has changed since it passed
+NOT_SELECTED = "not selected"  # pending, because -k or --only left it out
+
+
+class Sign(NamedTuple):
+    """How a state is shown: a sign, and a word where the terminal cannot show signs."""
+
+    mark: str
+    word: str
+
+
+SIGNS = {
+    PASSED: Sign("✔", "ok"),
+    FLAKY: Sign("≈", "flaky"),
+    FAILED: Sign("✘", "FAILED"),
+    TIMEOUT: Sign("✘", "TIMEOUT"),
+    REFUTED: Sign("✘", "REFUTED"),
+    INTERRUPTED: Sign("!", "STOPPED"),
+    UNPROVEN: Sign("?", "?"),
+    UNCERTIFIED: Sign("◇", "nc"),
+    BLOCKED: Sign("▫", "blocked"),
+    PENDING: Sign("○", "-"),
+    SKIPPED: Sign("–", "skip"),
+}
+
+# -------------------------------------------------------------------------------------------- findings
+PASS = "pass"
+FAIL = "fail"
+UNCHECKED = "unchecked"  # the repository should have shown it and did not make it checkable
+NOT_CERTIFIED = "not_certified"  # this machine cannot show it (no GPU, AMP on a CPU)
+STATUSES = (PASS, FAIL, UNCHECKED, NOT_CERTIFIED)  # of a finding
+# A finding's status in the words of a report, and so its sign.
+STATE_OF_STATUS = {PASS: PASSED, FAIL: REFUTED, UNCHECKED: UNPROVEN, NOT_CERTIFIED: UNCERTIFIED}

@@ -1,0 +1,226 @@
+"""中文：界面上的词句，以英文原文为键（``tipc.language.say``）。"""
+
+from tipc.language.zh_page import PAGE
+
+TEXTS = {
+    **PAGE,
+    # 运行结果
+    "PASSED": "通过",
+    "FAILED": "失败",
+    "TIMEOUT": "超时",
+    "NOT CERTIFIED": "未认证",
+    "NOT CHECKED": "未检查",
+    "INTERRUPTED": "已中断",
+    "INCOMPLETE": "未完成",
+    "NOTHING RUN": "未运行",
+    "{word}:": "{word}：",
+    "on {devices}": "（{devices}）",
+    # 步骤和单元的状态
+    "passed": "通过",
+    "flaky": "重试后通过",
+    "failed": "失败",
+    "timeout": "超时",
+    "blocked": "受阻",
+    "interrupted": "已中断",
+    "pending": "未运行",
+    "check failed": "检查未通过",
+    "unchecked": "未检查",
+    "not certified": "未认证",
+    "skipped": "略过",
+    "outdated": "已过期",
+    "not selected": "未选中",
+    "timed out": "超时",
+    "not run": "未运行",
+    # 数量
+    "{count} steps": "{count} 个步骤",
+    "{count} checks": "{count} 项检查",
+    "{count} cells": "{count} 个单元",
+    "{count} configs": "{count} 个配置",
+    "{count} attempts": "{count} 次尝试",
+    "{checks} failed": "{checks}未通过",
+    "{checks} could not be made": "{checks}无法进行",
+    "{cells} not certified": "{cells}未认证",
+    " (strict)": "（严格模式）",
+    " (steps one by one: {time})": "（各步骤逐个运行需 {time}）",
+    "and {count} more": "还有 {count} 个",
+    "and {count} more; the report has them all": "还有 {count} 个，详见报告",
+    "and {count} more causes; the report has them all": "还有 {count} 个原因，详见报告",
+    "{count} passed: {names}": "{count} 项通过：{names}",
+    # 失败
+    "(it printed nothing)": "（没有任何输出）",
+    "cause": "原因",
+    "try": "建议",
+    "log": "日志",
+    "again": "重新运行",
+    "data": "数据",
+    "is it already there?": "数据已经存在？",
+    "the commands ended well; whether their results are right was not looked at": (
+        "命令均正常结束；结果是否正确没有检查"
+    ),
+    "report: ": "报告：",
+    "checks": "检查",
+    # 运行过程
+    ", attempt {number}": "，第 {number} 次尝试",
+    "{reason}, once more": "{reason}，再试一次",
+    "{state} before, {why} (--outdated runs it again)": "此前{state}，{why}（--outdated 会重新运行）",
+    "{state} before (--prepare runs it again)": "此前{state}（--prepare 会重新运行）",
+    "{state} before, nothing has changed": "此前{state}，没有变化",
+    "{state} before, nothing has changed (--rerun-failed runs it again)": (
+        "此前{state}，没有变化（--rerun-failed 会重新运行）"
+    ),
+    "dialect {name}": "方言 {name}",
+    "{done} of {total} done, {left} to come": "已完成 {done}/{total}，剩余 {left}",
+    "preparing {config} will remove {paths} (--no-prepare: it will not)": (
+        "准备 {config} 的数据时会删除 {paths}（使用 --no-prepare 则不会）"
+    ),
+    "missing: ": "缺少：",
+    "to go on: ": "继续运行：",
+    "checking: ": "正在检查：",
+    # 计划
+    "as upstream": "与上游脚本一致",
+    "this machine: {machine}": "本机：{machine}",
+    "chain: ": "链路：",
+    "note: ": "注意：",
+    "differs from the script (tipc fixes):": "与脚本不同之处（tipc fixes）：",
+    "nothing": "无",
+    "{steps}: {total}; {count} left out": "{steps}：{total}；略过 {count} 个",
+    " (line {line})": "（第 {line} 行）",
+    "known by {kind}: {text}": "识别依据 {kind}：{text}",
+    "left out: {what}: {why}": "略过：{what}：{why}",
+    "left out: {files} for {why}": "略过：{files}，原因：{why}",
+    "training and inference": "训练和推理",
+    "post-training quantisation": "离线量化",
+    "conversion to ONNX": "转换为 ONNX",
+    "dynamic against static graph": "动态图与静态图对比",
+    "inference of a published model": "已发布模型的推理",
+    "training benchmark": "训练性能测试",
+    "serving by a Python service": "Python 服务化部署",
+    "serving by a C++ service": "C++ 服务化部署",
+    "inference by a C++ program": "C++ 推理",
+    "inference by Paddle Lite on a phone": "Paddle Lite 端侧推理",
+    "inference in a browser": "浏览器（Paddle.js）推理",
+    "a pipeline of several models": "多模型串联",
+    # lint
+    "error": "错误",
+    "warning": "警告",
+    "note": "提示",
+    "{count} errors": "{count} 个错误",
+    "{count} warnings": "{count} 个警告",
+    "{count} notes": "{count} 个提示",
+    "{count} files": "{count} 个文件",
+    "nothing found": "没有发现问题",
+    "{found} in {files}": "{files}：{found}",
+    "({notes}: --notes shows them)": "（另有{notes}，--notes 可显示）",
+    "fix: ": "修改：",
+    "(tipc lint --fix can do it)": "（tipc lint --fix 可自动修改）",
+    "the same {times} times in other places: {named}": "另有 {times} 处相同：{named}",
+    "(--each shows all)": "（--each 显示全部）",
+    "fixed {place}: {fix}": "已修改 {place}：{fix}",
+    "risk {path}: {cost}": "风险 {path}：{cost}",
+    "not fixed {path}: {script} is not known, so what reads this file is not": (
+        "未修改 {path}：{script} 不是已知的脚本，因此不清楚该文件会被怎样读取"
+    ),
+    "not fixed {place}: {cost} (--unsafe-fixes does it all the same)": (
+        "未修改 {place}：{cost}（--unsafe-fixes 仍会修改）"
+    ),
+    # explain、fixes、检查结果
+    "reads": "依据",
+    "reason": "原因",
+    "in": "涉及",
+    "remedy": "办法",
+    "(lint {severity})": "（lint {severity}）",
+    "the scripts of {families}": "{families} 的脚本",
+    "(a fix of the default plan)": "（默认计划的修正）",
+    "(a check, for each {scope})": "（检查，针对每个 {scope}）",
+    "`tipc plan --as-upstream` makes none of these differences.": (
+        "使用 `tipc plan --as-upstream` 时，一个修正也不做。"
+    ),
+    "CERTIFIED": "已认证",
+    " (not required)": "（非必需）",
+    "try: ": "建议：",
+    "and {count} more (--json has them all)": "还有 {count} 个（--json 中有全部）",
+    "TIPC checklist: ": "TIPC 检查清单：",
+    "{topics} unchecked": "{topics}未检查",
+    "steps": "步骤",
+    "logs": "日志",
+    "mixed precision": "混合精度",
+    "parity": "一致性",
+    "quantisation": "量化",
+    "stored results": "保存的结果",
+    "benchmark": "性能数据",
+    "artefacts": "产物",
+    "training and evaluation": "训练和评估",
+    "inference": "推理",
+    "documents": "文档",
+    # 命令行的错误
+    "there is no option `{word}`": "没有选项 `{word}`",
+    "{option}: `{word}` is no whole number": "{option}：`{word}` 不是整数",
+    "{option}: `{word}` is no number": "{option}：`{word}` 不是数字",
+    "{option}: there is no `{word}`, only {known}": "{option}：没有 `{word}`，可用的有 {known}",
+    "{option} needs a value": "{option} 需要一个值",
+    "{option} needs {count} values": "{option} 需要 {count} 个值",
+    "{option} and {other} cannot be given together": "{option} 和 {other} 不能同时使用",
+    "{option} takes no value": "{option} 不接受值",
+    "{names} is missing": "缺少 {names}",
+    "`{word}` could be {names}": "`{word}` 可能是 {names}",
+    "{option}: {what}": "{option}：{what}",
+    "; did you mean `{close}`?": "；是否应为 `{close}`？",
+    "must be a number of seconds above 0, not `{text}`": "必须是大于 0 的秒数，而不是 `{text}`",
+    "must be like 2/5, not `{text}`": "应写成 2/5 的形式，而不是 `{text}`",
+    "must be 0, 1, 2, …, not `{text}`": "必须是 0、1、2……，而不是 `{text}`",
+    "must be 1, 2, 3, …, not `{text}`": "必须是 1、2、3……，而不是 `{text}`",
+    # CI 的任务摘要
+    "step": "步骤",
+    "command": "命令",
+    "state": "状态",
+    "check": "检查",
+    "finding": "结论",
+    "times": "次数",
+    # tipc --help
+    "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)\n": (
+        "用法：tipc COMMAND [ARGUMENTS]   （tipc COMMAND --help 有更多说明）\n"
+    ),
+    "Training and Inference Pipeline Certification for PaddlePaddle repositories.": (
+        "PaddlePaddle 模型仓库的训推一体全流程认证（TIPC）。"
+    ),
+    "a new repository from a template, or test_tipc/ for one that is there": (
+        "用模板新建仓库，或为已有的仓库生成 test_tipc/"
+    ),
+    "find what is wrong in config files, and fix what is mechanical": "找出配置文件中的错误，并作机械修改",
+    "show what a config runs: cells, commands, what is left out and why": (
+        "显示一个配置会运行什么：单元、命令、略过什么及原因"
+    ),
+    "list where the default plan differs from the upstream scripts, and why": (
+        "列出默认计划与上游脚本的不同之处及理由"
+    ),
+    "fetch or unpack the data that a config needs": "下载或解压配置所需的数据",
+    "run the plan, check what came out, report": "运行计划，检查结果，写出报告",
+    "run the checks again on an earlier run": "对以前的运行重新检查",
+    "the spec's checklist for a whole repository": "按规范的清单检查整个仓库",
+    "a reproduction's recorded tensors against its reference's": "把复现记录的张量与参考代码的对比",
+    "list the checks": "列出全部检查",
+    "tell the reason and the remedy for a lint code, a check or a fix": (
+        "说明 lint 代码、检查或修正的原因和办法"
+    ),
+    "show an earlier run: terminal, HTML, JUnit, JSON, Markdown": (
+        "查看以前的运行：终端、HTML、JUnit、JSON、Markdown"
+    ),
+    "write the result tables into test_tipc/README.md and docs/": "把结果表格写入 test_tipc/ 的文档",
+    "list earlier runs and their figures": "列出以前的运行及其数据",
+    "compare two runs: speed, latency, memory, accuracy": "比较两次运行：速度、延迟、内存、精度",
+    "show one figure over the runs": "显示一项数据在各次运行中的变化",
+    "tell what this machine can certify": "说明本机能认证什么",
+    "print the completion of commands and options for bash, zsh or fish": (
+        "输出 bash、zsh 或 fish 的命令和选项补全"
+    ),
+    "print the JSON Schema of a plan, a report, a verdict, …": "输出计划、报告、结论等的 JSON Schema",
+    "show the settings of this repository, and where they come from": "显示本仓库的设置及其来源",
+    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG tells the language;\n"
+    "and --color auto|always|never; NO_COLOR is honoured.\n"
+    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is wrong ·\n"
+    "            3 an error of the environment or of tipc itself · 130 interrupted\n": (
+        "每个命令都接受 --lang en|zh；否则由 TIPC_LANG、LC_ALL、LC_MESSAGES 或 LANG 决定语言；\n"
+        "以及 --color auto|always|never；遵守 NO_COLOR。\n"
+        "退出码：0 全部通过 · 1 有失败 · 2 配置或调用有误 · 3 环境或 tipc 自身的错误 · 130 已中断\n"
+    ),
+}

@@ -1,0 +1,192 @@
+"""From a command's text to its argv; a text that needs a shell is refused with its place in the config."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from posixpath import basename, dirname, normpath
+from typing import NamedTuple
+
+from tipc.command import is_python
+from tipc.config.source import Value
+from tipc.errors import UsageError
+from tipc.plan.matrix import ScriptCommand
+from tipc.plan.shell_words import Lookup, ShellNeeded, is_assignment, is_plain, split_words
+from tipc.plan.target.interpreter import find_program
+from tipc.plan.template import render
+from tipc.plan.variables import Scope
+
+NOT_EVEN_BY_A_SHELL = {"{": "write the words out, or quote the braces"}
+SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
+# The variables of the scripts that a config's text can name, as ours are called.
+SCRIPT_VARIABLES = {
+    "MODE": "mode",
+    "LOG_PATH": "log_path",
+    **{name: name for name in ("model_name", "python", "gpu", "trainer", "autocast", "ips", "nodes")},
+}
+
+
+class Words(NamedTuple):
+    """A command that can be run."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = {}  # assignments before the program
+    shell: str = ""  # only where a shell has to run it
+    fails: bool = False  # the script's pipe ends in something that is no program: it reports a failure
+
+
+class CannotStart(Exception):
+    """The script's bash does not get as far as starting the command; it reports a failure and goes on."""
+
+
+def _environment(name: str) -> str:
+    """For a plan of our own an unset variable is an error and not an empty text."""
+    if name not in os.environ:
+        raise ShellNeeded(f"${name}", f"the environment variable {name} is not set", runs=False)
+    return os.environ[name]
+
+
+def words_of(command: ScriptCommand, scope: Scope, *, allow_shell: bool, cwd: str) -> Words:
+    """The argv of a command.
+
+    Raises a UsageError that points at what only a shell can do, and, for a plan as upstream, CannotStart
+    where the bash itself comes to nothing.
+    """
+    mistakes = scope.rules.mistakes
+    if not mistakes and not scope.interpreters:
+        _check_interpreter(interpreter_word(command.values.get("python", "")), command, scope)
+    text, fails = command.text, False
+    targets: list[str] | None = None
+    live = mistakes and command.kind in scope.rules.live_pipe and command.log != ""
+    if live:
+        # Python gets what stands before a pipe; the status is that of what stands after it: no program.
+        text, pipe, _ = text.partition("|")
+        fails = pipe != ""
+    elif "|" in text:
+        text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, scope)
+    if mistakes and ">" not in text and not fails and (live or command.printed != command.text):
+        # A blank in the log's name ends the redirection there, and what follows it is an argument.
+        text = f"{text} > {command.log} 2>&1" if live else command.printed.replace("|", " ")
+        targets = []
+    lookup = _lookup(command, mistakes)
+    try:
+        words = _assigned(split_words(text, lookup, cwd, targets), fails)
+        if targets is not None:
+            _check_targets([split_words(target, lookup, cwd) for target in targets if target], scope)
+    except ShellNeeded as problem:
+        if not allow_shell or not problem.runs:
+            raise _refused(problem, command, scope) from None
+        words = Words(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
+    _check_interpreter(words.argv[0] if words.argv else "", command, scope)
+    return words
+
+
+def visible_of(command: ScriptCommand) -> str | None:
+    """CUDA_VISIBLE_DEVICES as ``eval "export CUDA_VISIBLE_DEVICES=…"`` leaves it."""
+    visible = command.visible
+    if not visible or is_plain(visible):
+        return visible
+    try:
+        return split_words(f"X={visible}", _lookup(command, True))[0].removeprefix("X=")
+    except ShellNeeded:
+        return visible
+
+
+def _lookup(command: ScriptCommand, mistakes: bool) -> Lookup:
+    if not mistakes:
+        return _environment
+
+    def script_variable(name: str) -> str:
+        ours = SCRIPT_VARIABLES.get(name)
+        return command.values.get(ours, "") if ours else os.environ.get(name, "")
+
+    return script_variable
+
+
+def _with_protected_pipes(command: ScriptCommand, scope: Scope) -> str:
+    """The command in which a ``|`` of an option is only a character; in a script's line it is a pipe."""
+
+    def protect(name: str, text: str) -> str:
+        if "|" not in text or name in SCRIPT_HOLES:
+            return text
+        return scope.fixed("TF012", upstream=text.replace("|", " "), ours=text.replace("|", "\\|"))
+
+    return render(command.template, scope.keys, command.values, change=protect)
+
+
+def _assigned(words: list[str], fails: bool) -> Words:
+    env = {}
+    while words and is_assignment(words[0]):
+        name, _, value = words.pop(0).partition("=")
+        env[name] = value
+    return Words(tuple(words), env, fails=fails)
+
+
+def _best_effort(text: str, token: str, command: ScriptCommand, mistakes: bool, cwd: str) -> tuple[str, ...]:
+    """What the first program of a shell command gets, for whoever wants to read it."""
+    try:
+        return tuple(split_words(text.split(token, 1)[0], _lookup(command, mistakes), cwd))
+    except ShellNeeded:
+        return ("bash", "-c", text.strip())
+
+
+def _check_interpreter(name: str, command: ScriptCommand, scope: Scope) -> None:
+    """A line 3 that names no program makes bash run nothing, report failures, and exit 0."""
+    if name in scope.interpreters or not command.template.startswith("{python}"):
+        return
+    python = command.values.get("python", "")
+    problem, remedy = "", "python:python3"
+    if not python.replace("|", " ").strip() or python == "null":
+        problem = "line 3 names no interpreter"
+    elif "\r" in name:
+        problem = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
+        remedy = "tipc lint --fix"
+    elif not is_python(name) and "$" not in name and find_program(name) is None:
+        problem = f"`{name}` is no interpreter: is a line missing or added above?"
+    if not problem:
+        scope.interpreters.add(name)
+        return
+    if scope.rules.mistakes:
+        raise CannotStart(f"{problem} (line {scope.lines['python']})")
+    raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
+
+
+def interpreter_word(python: str) -> str:
+    """The program of a ``python:`` line: its first word that assigns nothing."""
+    return next((word for word in python.split() if not is_assignment(word)), "")
+
+
+def _check_targets(targets: list[list[str]], scope: Scope) -> None:
+    """The script writes into directories that it has made; anywhere else the command does not even start."""
+    made = normpath(scope.values["log_path"])
+    for words in targets:
+        target = words[0] if len(words) == 1 else ""
+        directory = normpath(dirname(target) or ".")
+        inside = directory == "." or made == directory or made.startswith(f"{directory}/")
+        if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
+            raise CannotStart(f"bash cannot write the log `{' '.join(words)}`")
+
+
+def _refused(problem: ShellNeeded, command: ScriptCommand, scope: Scope) -> UsageError | CannotStart:
+    if scope.rules.mistakes and not problem.runs:
+        return CannotStart(f"bash cannot parse the command: {problem.reason}")
+    place = _place(problem.token, command, scope)
+    remedy = "put it in quotes, or give --allow-shell"
+    if not problem.runs:
+        remedy = NOT_EVEN_BY_A_SHELL.get(problem.token, "close the quote")
+        if problem.token.startswith("$"):
+            remedy = f"export {problem.token[1:]}=…"
+    return scope.config.source.error(
+        f"{problem.reason} (in the {command.kind} command)", place, remedy=remedy
+    )
+
+
+def _place(token: str, command: ScriptCommand, scope: Scope) -> Value:
+    """Where the config has what asks for a shell: in the script's own line, else in any line it uses."""
+    names = [command.row, *scope.config.rows]
+    for name in names:
+        line = scope.config.line(name)
+        at = line.text.find(token)
+        if line.line and at >= 0 and (name == command.row or line.text.strip("=#")):
+            return line.part(at, token)
+    return scope.config.line(command.row)

@@ -1,0 +1,106 @@
+"""The chain dy2static: every section of a file is trained twice, by the dynamic and by the static graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from tipc.config.dialects.dy2static import EXPORTED, GPUS, LENGTH, SECTIONS, Edit, Sections
+from tipc.config.source import Line, Source
+from tipc.errors import UsageError
+from tipc.kinds import PREPARE
+from tipc.plan.model import Plan, Step
+
+DYNAMIC, STATIC = "dygraph", "to_static"
+_HEADER = re.compile(r"={12,}")
+Part = Callable[[Source, str], Plan]  # the plan of a training config, whose files have a name of their own
+
+
+def plan_sections(source: Source, family: str, part: Part, *, as_upstream: bool) -> Plan:
+    """The plans of all trainings as one. ``part`` plans the training config that a section becomes."""
+    rules = SECTIONS[family]
+    plans: list[Plan] = []
+    steps: list[Step] = []
+    for name, lines in _sections(source):
+        for kind in (DYNAMIC, STATIC):
+            edits = rules.both + (rules.static if kind == STATIC else ())
+            plan = part(Source(source.path, _edited(lines, edits)), f"{name}_{kind}")
+            plan = _named(plan, f"{name}-{kind}-")
+            plans.append(plan)
+            steps += plan.steps
+        if as_upstream:
+            steps += _comparing(rules, name)
+    if not plans:
+        raise UsageError("no section begins with a header", path=source.path, line=1)
+    first = plans[0]
+    notes = []
+    if not as_upstream:
+        notes.append(f"{source.path}: whether both trainings have the same losses is not compared")
+    return replace(
+        first,
+        cells=tuple(cell for plan in plans for cell in plan.cells),
+        steps=tuple(steps),
+        skipped=tuple(skip for plan in plans for skip in plan.skipped),
+        fixes=tuple(dict.fromkeys(fix for plan in plans for fix in plan.fixes)),
+        notes=tuple(dict.fromkeys([*(note for plan in plans for note in plan.notes), *notes])),
+    )
+
+
+def _sections(source: Source) -> Iterator[tuple[str, tuple[Line, ...]]]:
+    """Name and lines of each section, all of one length."""
+    for index, line in enumerate(source.lines):
+        if _HEADER.search(line.text):
+            words = line.text.split(" ")
+            name = words[1] if len(words) > 1 else line.text  # as ``cut -d' ' -f2`` has it
+            yield name, source.lines[index : index + LENGTH]
+
+
+def _edited(lines: tuple[Line, ...], edits: tuple[Edit, ...]) -> tuple[Line, ...]:
+    """The lines of the training config that the script makes of a section."""
+    made = []
+    for place, line in enumerate(lines, 1):
+        text = re.sub(r"gpu_list.*", GPUS, line.text)
+        for edit in edits:
+            if edit.line == place:
+                text = edit.text if edit.replaces else text + edit.text
+        made.append(Line(line.number, text))
+    return tuple(made)
+
+
+def _named(plan: Plan, prefix: str) -> Plan:
+    """A plan whose cells and steps have names of their own among those of other sections."""
+    variable, value = EXPORTED
+    steps = []
+    for step in plan.steps:
+        needs = tuple(need if need == PREPARE else prefix + need for need in step.needs)
+        env = {**step.env, variable: value}
+        steps.append(replace(step, id=prefix + step.id, cell=prefix + step.cell, needs=needs, env=env))
+    return replace(
+        plan,
+        cells=tuple(replace(cell, id=prefix + cell.id) for cell in plan.cells),
+        steps=tuple(steps),
+        skipped=tuple(replace(skip, cell=prefix + skip.cell) for skip in plan.skipped),
+    )
+
+
+def _comparing(rules: Sections, name: str) -> list[Step]:
+    """The script reads the losses of both logs, to compare them as text."""
+    line, loss = rules.losses
+    argv = ("python", "test_tipc/extract_loss.py", "-v", line, "-e", loss)
+    env = {"CUDA_VISIBLE_DEVICES": None, EXPORTED[0]: EXPORTED[1]}
+    return [
+        Step(
+            id=f"{name}-{kind}-losses",
+            kind=PREPARE,
+            cell=name,
+            argv=argv,
+            env=env,
+            cwd=".",
+            log="",
+            needs=(),
+            produces=(),
+            status_line="",
+        )
+        for kind in (STATIC, DYNAMIC)
+    ]

@@ -1,0 +1,196 @@
+"""One walk through a config: the state that goes from command to command, and the inference matrix.
+
+It knows no dialect. What differs between the scripts, their mistakes included, is in ``Rules``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from posixpath import basename
+from typing import NamedTuple
+
+from tipc.config.rules import Inference, Rules, Template
+from tipc.kinds import CPU, GPU, INFER, TRAIN
+from tipc.plan.target.placement import MACHINES, SINGLE, Placement
+from tipc.plan.template import divided
+from tipc.plan.variables import Scope
+from tipc.reasons import Reason, because
+
+# What the device list of the inference says, and what the scripts take it for.
+DEVICE_WORDS = {"False": CPU, "cpu": CPU, "True": GPU, "gpu": GPU}
+
+
+class Combination(NamedTuple):
+    """One cell as the script meets it."""
+
+    trainer: str
+    entry: str  # the GPU entry as it stands in the config
+    autocast: str
+    placement: Placement
+    quant: bool = False
+
+
+class ScriptCommand(NamedTuple):
+    """One command of the script, still as text."""
+
+    kind: str
+    cell: Combination
+    template: str
+    text: str  # what is run: without its redirection into the log
+    printed: str  # with it, as the script prints it
+    log: str
+    row: str  # the line that names its script
+    visible: str | None = None  # CUDA_VISIBLE_DEVICES
+    cwd: str = "."
+    env: Mapping[str, str] = {}
+    device: str = ""  # infer: "cpu" or "gpu"
+    settings: Mapping[str, str] = {}
+    weights: str = ""
+    model_dir: str = ""
+    static: bool = True
+    within: str = ""  # what the script prints around it: ``cd x && {command}``
+    values: Mapping[str, str] = {}  # the variables at that moment
+
+
+class Left(NamedTuple):
+    """A combination that the script leaves out."""
+
+    cell: Combination
+    kind: str
+    reason: Reason
+    device: str = ""
+    settings: Mapping[str, str] = {}
+
+
+class Walk:
+    """The engine's state: CUDA_VISIBLE_DEVICES, the logs that are taken, what was trained."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.rules: Rules = scope.rules
+        self.visible: str | None = None
+        self.norm_weights: tuple[str, str] | None = None  # of the last norm training: its entry, its option
+        self.logs: set[str] = set()
+        self.weights_name = scope.values.get("train_model_name", "")  # as the script has it by now
+        self.trained: set[Combination] = set()
+        self.exported: set[str] = set()  # variables that were exported once
+        for name, template in self.rules.options:
+            scope.keys[name] = name
+            scope.values[name] = scope.render(template)
+
+    def exports(self) -> dict[str, str]:
+        """The variables that the script has exported by now."""
+        for name, _, when in self.rules.exported:
+            if self.scope.holds(when):
+                self.exported.add(name)
+        return {
+            name: self.scope.render(text) for name, text, _ in self.rules.exported if name in self.exported
+        }
+
+    def log(self, template: str, own: str = "") -> str:
+        """The log of the next command; in a plan of our own it has a name that no other command has."""
+        named = self.scope.render(template)
+        log = self.scope.fixed("TF008", upstream=named, ours=self._own_log(named, own))
+        self.logs.add(log)
+        self.scope.values["log"] = log
+        return log
+
+    def _own_log(self, named: str, own: str) -> str:
+        """The script's name for a log, where it is one; else a name that no other command has."""
+        if named and own and named not in self.logs:
+            return named
+        log = f"{self.scope.values['log_path']}/{self.name()}_{own or basename(named)}"
+        stem, number = log.removesuffix(".log"), 2
+        while log in self.logs:
+            log, number = f"{stem}_{number}.log", number + 1
+        return log
+
+    def name(self) -> str:
+        """What names the cell in a file name: its output directory; where nothing is trained, the config."""
+        values = self.scope.values
+        stem = basename(self.scope.config.source.path).removesuffix(".txt")
+        return (
+            basename(values.get("save_dir", "")).removesuffix(".log") or f"{stem}_{values.get('index', '0')}"
+        )
+
+    def _results(self, log: str) -> str:
+        """Where PaddleSeg's inference puts its pictures: beside the log, and named without the GPU."""
+        own = log.removesuffix(".log") + "_results"
+        shared = own.replace(f"_gpu_{self.scope.values['infer_gpu']}_", "_", 1)
+        if "infer1" not in self.scope.keys:
+            return own
+        return self.scope.fixed("TF008", upstream=shared, ours=own)
+
+    def visible_for(self, kind: str, cell: Combination) -> str | None:
+        """CUDA_VISIBLE_DEVICES for the next command."""
+        own = cell.placement.visible
+        if cell.placement.launch == MACHINES or (kind == TRAIN and cell.placement.launch != SINGLE):
+            own = None
+        return self.scope.fixed("TF007", upstream=self.visible, ours=own)
+
+    def command(
+        self,
+        kind: str,
+        cell: Combination,
+        command: Template,
+        log: str,
+        row: str,
+        **more: object,
+    ) -> ScriptCommand:
+        main, redirection = divided(self.scope.template(command))
+        text = self.scope.render(main)
+        printed = text + self.scope.render(redirection)
+        values = self.scope.values.copy()
+        return ScriptCommand(kind, cell, main, text, printed, log, row, values=values, **more)  # type: ignore[arg-type]
+
+    def inference(self, cell: Combination, env: dict[str, str], cwd: str) -> Iterator[ScriptCommand | Left]:
+        scope, rules = self.scope, self.rules
+        devices = scope.walked("use_gpu") if "use_gpu" in scope.config.rows else [CPU]
+        kept = {name: scope.values.get(name, "") for name in ("use_gpu", *_loop_names(rules))}
+        scope.values["model_path"] = scope.render(rules.model_path)
+        for word in devices:
+            device = DEVICE_WORDS.get(word, "")
+            if not device or (rules.device_words and word not in rules.device_words):
+                yield Left(cell, INFER, because("unknown-device-word", word=word), word)
+                continue
+            scope.values["use_gpu"] = word
+            yield from self._matrix(cell, device, rules.infer[device], env, cwd)
+        scope.values.update(kept)
+        if rules.device_leaks and devices:
+            scope.values["train_use_gpu"] = devices[-1]
+
+    def _matrix(
+        self, cell: Combination, device: str, inference: Inference, env: dict[str, str], cwd: str
+    ) -> Iterator[ScriptCommand | Left]:
+        scope, rules = self.scope, self.rules
+        values = scope.values
+        for combination in product(*(scope.walked(name) for name in inference.loops)):
+            settings = dict(zip(inference.loops, combination, strict=True))
+            values.update(settings)
+            rule = next((r for r in rules.skips if r.device == device and scope.holds(r.when)), None)
+            if rule is not None and (not rule.fix or scope.fixed(rule.fix, upstream=True, ours=False)):
+                yield Left(cell, INFER, because(rule.reason), device, settings)
+                continue
+            if device in scope.missing:
+                yield Left(cell, INFER, scope.missing[device], device, settings)
+                continue
+            log = self.log(inference.log)
+            values["results"] = self._results(log)
+            visible = None
+            if device == GPU or rules.mistakes:
+                visible = self.visible_for(INFER, cell)
+            yield self.command(
+                INFER, cell, inference.command, log, "inference", visible=visible, env=env, cwd=cwd,
+                device=device, settings=settings, model_dir=values["infer_dir"],
+                within=inference.printed,
+            )  # fmt: skip
+
+
+def values_of(items: list[str], index: int) -> str:
+    """``${items[index]}``: empty beyond the end."""
+    return items[index] if index < len(items) else ""
+
+
+def _loop_names(rules: Rules) -> set[str]:
+    return {name for inference in rules.infer.values() for name in inference.loops}

@@ -1,0 +1,156 @@
+"""What a plan is asked for: its options, and ``CONFIG… [MODE]`` as config files and a mode."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tipc.config.dialects import TABLES
+from tipc.config.identify import identify, is_config, repository_of
+from tipc.config.source import read_source
+from tipc.errors import UsageError
+from tipc.kinds import CPU, GPU
+from tipc.meant import path_meant
+from tipc.plan.modes import DEFAULT_MODE
+from tipc.plan.target.machine import Machine, this_machine
+from tipc.reasons import Reason, because
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is asked of a plan, besides its config and its mode. An empty text: not asked for."""
+
+    repo: str = ""  # the repository's root; else it is looked for around the config
+    dialect: str = ""  # else it is told from the file and its repository
+    as_upstream: bool = False  # the commands of the script to the letter
+    python: str = ""  # the interpreter that runs, whatever the config names
+    device: str = ""  # plan for it, whether this machine has it or not
+    machine: Machine | None = None  # plan for it; None: the one that tipc runs on
+    allow_shell: bool = False  # accept commands that only a shell can run
+    trace: bool = False  # take the plan from the repository's own script
+    output: str = ""  # a folder of its own below test_tipc/output
+    prepare: bool = True  # the first step prepares the data, where the repository says how
+
+    @property
+    def here(self) -> Machine:
+        """The machine that the plan is for."""
+        return self.machine or this_machine()
+
+    @property
+    def target(self) -> str:
+        """The device to plan for: the one that was asked for, else a GPU where there is one, else the CPU."""
+        if self.device:
+            return self.device
+        return GPU if self.here.gpus else CPU
+
+
+class LeftOut(NamedTuple):
+    """A config below a directory that is not planned, and why."""
+
+    path: str
+    chain: str
+    reason: Reason
+
+
+class Expansion(NamedTuple):
+    """What ``CONFIG… [MODE]`` names."""
+
+    configs: tuple[str, ...]  # in order, each once
+    mode: str
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def expand(args: list[str], mode: str | None, *, trace: bool = False) -> Expansion:
+    """The config files that the arguments name, and the mode.
+
+    The last word is the mode if it names no file and looks like one; ``mode`` (``--mode``) outdoes it. A file
+    that is named is always among the configs; below a directory only what can be planned is. With ``trace``
+    that includes the chains that need their script to be traced.
+    """
+    words = list(args)
+    if len(words) > 1 and words[-1].isidentifier() and not os.path.exists(words[-1]):
+        named = words.pop()
+        mode = mode or named
+    if not words:
+        raise UsageError(
+            "no config file is named", remedy="tipc plan test_tipc/configs/…/train_infer_python.txt"
+        )
+    found: dict[str, None] = {}
+    left_out: dict[str, LeftOut] = {}
+    for word in words:
+        for path in _expanded(word):
+            omitted = None
+            if path != word:  # it was not named itself
+                omitted = why_left_out(path, trace=trace)
+            if omitted is None:
+                found.setdefault(path)
+            else:
+                left_out.setdefault(path, omitted)
+    if not found:
+        counts = ", ".join(f"{count} for {chain}" for chain, count in _counted(left_out.values()).items())
+        raise UsageError(
+            f"no config here can be planned without tracing: {counts}", path=words[0], remedy="--trace"
+        )
+    return Expansion(tuple(found), mode or DEFAULT_MODE, tuple(left_out.values()))
+
+
+def _counted(left_out: Iterable[LeftOut]) -> Counter[str]:
+    return Counter(one.chain for one in left_out)
+
+
+def _expanded(word: str) -> list[str]:
+    """The configs that a word names: a file, those below a directory, those that a pattern matches."""
+    if os.path.isdir(word):
+        configs = _below(word)
+        if not configs:
+            raise UsageError("there is no TIPC config in this directory", path=word)
+        return configs
+    if os.path.exists(word):
+        return [word]
+    if any(char in word for char in "*?["):
+        import glob
+
+        matches = sorted(glob.glob(word, recursive=True))
+        configs = [name for name in matches if os.path.isfile(name)]
+        for directory in matches:
+            configs += _below(directory) if os.path.isdir(directory) else []
+        if not configs:
+            raise UsageError("no config file matches", path=word)
+        return configs
+
+    from tipc.config.model_names import by_any_name
+
+    named = by_any_name(word)
+    if os.path.exists(named):
+        return _expanded(named)
+    raise UsageError("there is no such config file", path=word, remedy=path_meant(word))
+
+
+def _below(directory: str) -> list[str]:
+    """The configs below a directory, by name."""
+    found = []
+    for here, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [os.path.join(here, name) for name in names if name.endswith(".txt")]
+    return [name for name in sorted(found) if is_config(name)]
+
+
+def why_left_out(path: str, *, trace: bool = False) -> LeftOut | None:
+    """Why a config below a directory is not planned; None if it is.
+
+    A script of a chain that has tables is traced where it is not known. The chains that have none are traced
+    only when they are asked for: there are hundreds of such files, and each costs a run of its script.
+    """
+    try:
+        source = read_source(path)
+    except UsageError:
+        return None  # it is broken, and that has to be seen
+    identity = identify(source, repository_of(path))
+    if identity.native or identity.chain in TABLES or (trace and identity.traceable):
+        return None  # planned, or broken: no dialect fits a file of a chain that has some
+    if identity.traceable:
+        return LeftOut(path, identity.chain, because("needs-trace", chain=identity.chain))
+    return LeftOut(path, identity.chain, because("no-script-for-chain", chain=identity.chain))

@@ -1,0 +1,34 @@
+"""A plan as lines that can be pasted into a shell."""
+
+from __future__ import annotations
+
+import os
+from shlex import quote
+
+from tipc.command import Command
+from tipc.plan.model import Plan, Step
+
+
+def commands_text(plan: Plan, cwd: str) -> str:
+    """Lines that run the plan when they are pasted into a shell."""
+    lines = [f"# {plan.config} · {plan.mode}"]
+    if os.path.realpath(cwd) != plan.repo:
+        lines.append(f"cd {quote(plan.repo)}")
+    folders = {os.path.dirname(step.log) for step in plan.steps if step.log}
+    lines += [f"mkdir -p {quote(path)}" for path in sorted(folders)]
+    lines += [command_line(step) for step in plan.steps]
+    return "\n".join(lines) + "\n"
+
+
+def command_line(step: Step) -> str:
+    """One step as a line for a shell, with its environment, its directory and its log."""
+    command = Command(step.argv)
+    if step.shell:
+        command = Command(("bash", "-c", step.shell))
+    line = command.shell_line(step.env)
+    log = step.log
+    if step.cwd == ".":
+        return f"{line} > {quote(log)} 2>&1" if log else line
+    if not os.path.isabs(log):
+        log = os.path.join(os.path.relpath(".", step.cwd), log)
+    return f"(cd {quote(step.cwd)} && {line} > {quote(log)} 2>&1)"

@@ -1,0 +1,1 @@
+"""What a plan is made for: the device, the interpreter, the machine."""

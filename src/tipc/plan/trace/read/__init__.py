@@ -1,0 +1,1 @@
+"""From what a script was seen to call to a plan."""

@@ -1,0 +1,1 @@
+"""Running a repository's own script with recording stubs, in isolation."""

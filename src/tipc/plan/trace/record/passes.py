@@ -1,0 +1,160 @@
+"""Run a script until it finds all that it looks for, as after successful trainings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+
+from tipc.errors import UsageError
+from tipc.plan.trace.read.calls import Call, calls_of
+from tipc.plan.trace.record import cache, demand
+from tipc.plan.trace.record.sandbox import Recording, Sandbox, time_limit
+from tipc.plan.trace.record.script import roots
+from tipc.plan.trace.record.watch import MOST_MEMORY
+
+MOST_PASSES = 10
+HOPELESS = ("calls", "memory")  # reasons to stop a script after which it is not run again
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a script called in the end."""
+
+    calls: tuple[Call, ...]
+    tees: tuple[tuple[str, ...], ...]
+    stdout: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of the script."""
+
+    recording: Recording
+    calls: list[Call]
+    lookups: list[demand.Lookup]
+
+
+@dataclass(frozen=True)
+class _There:
+    """Whether a path is there without any call: in the repository, or among ``others``."""
+
+    sandbox: Sandbox
+    others: AbstractSet[str]
+
+    def __call__(self, path: str) -> bool:
+        return path in self.others or self.sandbox.has(path)
+
+
+def trace(repo: Path, script: Path, config: Path, mode: str, *, isolate: bool = True) -> Traced:
+    """What ``bash script config mode`` calls; taken from the cache where nothing has changed since."""
+    sandbox = Sandbox(repo, isolate=isolate)
+    key = cache.key_of(sandbox.listing, repo, script, config, mode)
+    traced = cache.load(key) if isolate else None
+    if traced is not None:
+        return traced
+    try:
+        traced, ended = _trace(sandbox, script, config, mode)
+    finally:
+        sandbox.close()
+    if ended and isolate:
+        cache.store(key, traced)
+    return traced
+
+
+def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Traced, bool]:
+    """Run the script with stubs, again while it looks for files that a call should leave.
+
+    Also returned is whether it ended by itself.
+    """
+    repo = sandbox.repo
+    start = starting_directory(script)
+    argv = [os.path.relpath(script, start), os.path.relpath(config, start), mode]
+    texts = (repo / script).read_text(encoding="utf-8", errors="replace")
+    variables = roots(texts, repo / start)
+    texts += (repo / config).read_text(encoding="utf-8", errors="replace")
+
+    def run(leave: frozenset[demand.Leaving], programs: frozenset[str]) -> Pass:
+        recording = sandbox.record(start, argv, texts, sorted(leave), sorted(programs), variables)
+        return Pass(recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo)))
+
+    last = _until_all_is_found(run, sandbox)
+    notes = [
+        f"{name}, which {script} expects to be set, is taken for {variables[name]}" for name in variables
+    ]
+    if not sandbox.isolate:
+        notes.append(f"{script} ran without isolation, with your rights, as TIPC_TRACE_UNISOLATED=1 asks for")
+    notes += _notes(last, script, sandbox.listing.left_out)
+    notes += [f"{script} sources {path}, which is not there" for path in _lost(last.recording, sandbox)]
+    traced = Traced(tuple(last.calls), last.recording.tees, last.recording.stdout, tuple(notes))
+    return traced, not last.recording.stopped
+
+
+def _until_all_is_found(
+    run: Callable[[frozenset[demand.Leaving], frozenset[str]], Pass], sandbox: Sandbox
+) -> Pass:
+    leave: frozenset[demand.Leaving] = frozenset()
+    programs: frozenset[str] = frozenset()
+    unwanted: set[str] = set()
+    last = run(leave, programs)
+    for _ in range(MOST_PASSES):
+        there = _There(sandbox, last.recording.made | unwanted)
+        more = demand.to_leave(last.lookups, last.calls, sandbox.repo, there)
+        wanted = programs | demand.programs(last.recording.xtrace, sandbox.repo, sandbox.has)
+        if last.recording.stopped in HOPELESS or (more <= leave and wanted <= programs):
+            break
+        later = run(leave | more, wanted)
+        spoiled = demand.spoiled(last.lookups, last.calls, later.calls, more)
+        if spoiled:
+            unwanted |= spoiled
+            continue
+        leave, programs, last = leave | more, wanted, later
+    return last
+
+
+def starting_directory(script: Path) -> Path:
+    """Where people start a script: beside ``test_tipc/``, wherever that is in the repository."""
+    folders = [parent.parent for parent in script.parents if parent.name == "test_tipc"]
+    return folders[0] if folders else Path(".")
+
+
+def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
+    notes = []
+    recording = last.recording
+    if recording.stopped == "calls":
+        raise UsageError(
+            f"{script} calls commands without end (stopped after {len(last.calls)}): "
+            "no plan can be taken from it"
+        )
+    if recording.stopped == "memory":
+        raise UsageError(
+            f"{script} takes more memory than a traced script may ({MOST_MEMORY >> 20} MiB): "
+            "no plan can be taken from it"
+        )
+    if recording.stopped:
+        limit = f"its limit of {time_limit():g} s" if recording.stopped == "time" else "a long silence"
+        notes.append(
+            f"{script} did not end and was stopped after {limit}; the plan is what it had called by then"
+        )
+    elif recording.exit:
+        notes.append(f"{script} ended with exit code {recording.exit}: {_last_line(recording.stderr)}")
+    if left_out:
+        notes.append(f"{left_out} files of the repository were left out of the scratch copy")
+    return notes
+
+
+def _lost(recording: Recording, sandbox: Sandbox) -> Iterator[str]:
+    """Files that the script sources and does not find: without their functions its plan makes no sense."""
+    seen = set()
+    for path in demand.sourced(recording.xtrace):
+        if path not in seen and path not in recording.made and not sandbox.has(path):
+            seen.add(path)
+            yield path
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "no message"

@@ -1,0 +1,237 @@
+"""Run a repository's script in isolation, and hand back what it called."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.plan.trace.record import stubs
+from tipc.plan.trace.record.snapshot import SKIPPED, Entry, Listing, list_repository, read_contents
+
+SECONDS = 60.0  # for the whole script
+MOST_CALLS = 4000  # no script has that many; one that loops for ever soon has
+QUIET = 8.0  # without a call, but with other commands: real work is stubbed, so this loops for ever
+STUCK = 25.0  # without a call and without any other command
+SLACK = 60.0  # for all but the script
+ENVIRONMENT = {"HOME": "/root", "USER": "tipc", "LANG": "C.UTF-8", "TERM": "dumb", "SHELL": "/bin/bash"}
+BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tipc.plan.trace.record.jail import main; main()"
+INTERPRETER = re.compile(r"/(?:[\w.+-]+/)*(?:python|pip)[\d.]*(?![\w/.-])")
+# A repository's directory is shown at its own path: one of these would cover what bash needs.
+SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/proc",
+    "/sys",
+    "/dev",
+    "/bin",
+    "/sbin",
+    "/nix",
+    "/gnu",
+    "/.tipc",
+)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one run of the script left: raw records, see ``calls``."""
+
+    calls: tuple[tuple[str, ...], ...]
+    tees: tuple[tuple[str, ...], ...]
+    xtrace: str
+    stdout: str
+    stderr: str
+    exit: int | None  # None: it did not end by itself
+    stopped: str  # "", "time", "quiet", "calls" or "memory"
+    made: frozenset[str]  # what the script made in the copy, as absolute paths of the repository
+
+
+def time_limit() -> float:
+    """Seconds a script may take: ``TIPC_TRACE_SECONDS``, or 60."""
+    text = os.environ.get("TIPC_TRACE_SECONDS", "")
+    try:
+        seconds = float(text) if text else SECONDS
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise UsageError(f"TIPC_TRACE_SECONDS is `{text}`: not a number of seconds")
+    return seconds
+
+
+def isolation_waived() -> bool:
+    """Whether the user has said that scripts are trusted: ``TIPC_TRACE_UNISOLATED=1``."""
+    return os.environ.get("TIPC_TRACE_UNISOLATED", "") == "1"
+
+
+class Sandbox:
+    """A repository as it is now, in which its script can be run several times; each time as if anew."""
+
+    def __init__(self, repo: Path, *, isolate: bool = True) -> None:
+        self.repo = _tracable(repo)
+        self.isolate = isolate
+        self.listing: Listing = list_repository(str(repo))
+        self.names = frozenset(f"{repo}/{name}" for name in self.listing.names())
+        self._memory = -1
+        self._entries: list[Entry] = []
+
+    def has(self, path: str) -> bool:
+        """Whether the repository has this absolute path, perhaps by a link that stays inside."""
+        if path in self.names or os.path.realpath(path) in self.names:
+            return True
+        return any(part in SKIPPED for part in path[len(str(self.repo)) :].split("/"))
+
+    def close(self) -> None:
+        """Let go of the contents."""
+        if self._memory >= 0:
+            os.close(self._memory)
+            self._memory = -1
+
+    def record(
+        self,
+        start: Path,
+        argv: Sequence[str],
+        texts: str,
+        leave: Sequence[Sequence[str]] = (),
+        programs: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> Recording:
+        """Run ``bash argv…`` in the directory ``start`` of the repository's copy.
+
+        ``texts`` (the script and the config) may name interpreters by absolute path: those become stubs, too.
+        ``leave`` says what calls leave behind (see ``demand.Leaving``), ``programs`` which further paths are
+        programs, ``variables`` what the caller of the script would have exported.
+        """
+        if self._memory < 0:
+            self._memory, self._entries = read_contents(str(self.repo), self.listing)
+        seconds = time_limit()
+        with tempfile.TemporaryDirectory(prefix="tipc-trace-") as scratch:
+            job = {
+                "repo": str(self.repo),
+                "memory": self._memory,
+                "entries": self._entries,
+                "scratch": scratch,
+                "start": str(self.repo / start),
+                "argv": list(argv),
+                "isolate": self.isolate,
+                "core": stubs.core_tools(),
+                "stubs": [*stubs.STUBS.split(), *stubs.PYTHONS],
+                "wrappers": list(stubs.WRAPPERS),
+                "files": stubs.FILES,
+                "leave": [list(item) for item in leave],
+                "programs": sorted({*programs, *_absolute_programs(texts)}),
+                "environment": {**ENVIRONMENT, **(variables or {})},
+                "seconds": seconds,
+                "most_calls": MOST_CALLS,
+                "quiet": min(QUIET, seconds),
+                "stuck": min(STUCK, seconds),
+            }
+            result = _checked(_start(job, seconds))
+        return _recording(result, self.repo)
+
+
+def _tracable(repo: Path) -> Path:
+    """The repository, if it is one: not the whole system, nor a home with all that is in it."""
+    text = str(repo)
+    home = os.path.realpath(os.path.expanduser("~"))
+    if text == "/" or text in SYSTEM or f"{home}/".startswith(f"{text}/"):
+        raise UsageError(
+            f"{repo} is part of the system or somebody's home, and no repository: no script is traced there",
+            remedy="--repo DIR names the repository's root",
+        )
+    return repo
+
+
+def _absolute_programs(texts: str) -> set[str]:
+    return {path for path in INTERPRETER.findall(texts) if ".." not in path.split("/")}
+
+
+def _start(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    source = str(Path(__file__).parents[4])
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", BOOT, source],
+            input=json.dumps(job),
+            capture_output=True,
+            text=True,
+            timeout=seconds + SLACK,
+            cwd="/",
+            env={},  # what the user has in the environment is not the script's to see
+            pass_fds=[job["memory"]],
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentProblem("the traced script could not be stopped in time") from error
+    if done.returncode != 0:
+        raise EnvironmentProblem(f"the tracer broke (exit {done.returncode}): {done.stderr.strip()[-800:]}")
+    try:
+        result = json.loads(done.stdout)
+    except ValueError as error:
+        raise EnvironmentProblem(f"the tracer gave no answer that can be read ({error})") from error
+    return result if isinstance(result, dict) else {"broken": "its answer is none"}
+
+
+def _checked(result: dict[str, Any]) -> dict[str, Any]:
+    if "refused" in result:
+        raise EnvironmentProblem(
+            f"the script cannot be isolated on this machine ({result['refused']}), so it was not run",
+            remedy="allow user namespaces here (sysctl user.max_user_namespaces, "
+            "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, or docker "
+            "--security-opt seccomp=unconfined --security-opt systempaths=unconfined), or, if you trust the "
+            "script as you trust your own, --trace with TIPC_TRACE_UNISOLATED=1: then it runs with your "
+            "rights, and only PATH keeps it from real programs",
+        )
+    if "broken" in result:
+        raise EnvironmentProblem(f"the tracer broke: {result['broken']}")
+    return result
+
+
+def _recording(result: Mapping[str, Any], repo: Path) -> Recording:
+    """The answer as a value. Process 1 gave it, which shared a world with the script: nothing is believed."""
+    try:
+        found = Recording(
+            calls=tuple(_texts(words) for words in result["calls"]),
+            tees=tuple(_texts(words) for words in result["tees"]),
+            xtrace=_text(result["xtrace"]),
+            stdout=_text(result["stdout"]),
+            stderr=_text(result["stderr"]),
+            exit=None if result["exit"] is None else int(result["exit"]),
+            stopped=_text(result["stopped"]),
+            made=frozenset(f"{repo}/{name}" for name in _texts(result["made"])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise EnvironmentProblem(f"the tracer gave no answer that can be read ({error!r})") from error
+    return _moved(found, *result["moved"]) if "moved" in result else found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _texts(values: Sequence[object]) -> tuple[str, ...]:
+    return tuple(_text(value) for value in values)
+
+
+def _moved(recording: Recording, old: str, new: str) -> Recording:
+    """The same recording as if the copy had stood where the repository stands."""
+    return Recording(
+        calls=tuple(tuple(word.replace(old, new) for word in call) for call in recording.calls),
+        tees=tuple(tuple(word.replace(old, new) for word in tee) for tee in recording.tees),
+        xtrace=recording.xtrace.replace(old, new),
+        stdout=recording.stdout.replace(old, new),
+        stderr=recording.stderr.replace(old, new),
+        exit=recording.exit,
+        stopped=recording.stopped,
+        made=recording.made,
+    )

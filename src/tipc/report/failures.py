@@ -1,0 +1,80 @@
+"""What failed, by cause: one block for the same cause, with every step that it hit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tipc.kinds import FAILED, TIMEOUT
+from tipc.language import sentence
+from tipc.plan.model import Plan
+from tipc.report.view import PlanView, RunView, StepView
+from tipc.run.show.diagnose import Diagnosis, diagnose
+from tipc.run.show.failure import pasteable
+from tipc.run.show.log_tail import tail
+
+LINES = 10  # of the log
+# What differs between failures of one cause: the names of cells and steps, numbers, temporary places.
+VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|/tmp/\S+")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed step with what is known about it."""
+
+    plan: Plan
+    view: StepView
+    known: Diagnosis
+    log: tuple[str, ...]  # its end
+
+    @property
+    def cause(self) -> str:
+        """The likely cause, else how it ended."""
+        if self.known.cause:
+            return self.known.cause
+        if self.view.result.reason:
+            return sentence(self.view.result.reason)
+        return self.view.result.state
+
+    @property
+    def name(self) -> str:
+        """The step as people look for it."""
+        return f"{self.plan.model} · {self.view.step.id}"
+
+    @property
+    def command(self) -> str:
+        """A line for a shell that does it again."""
+        return pasteable(self.plan, self.view.step)
+
+
+@dataclass(frozen=True)
+class FailureGroup:
+    """Failures with one cause; the first stands for all."""
+
+    failures: tuple[Failure, ...]
+
+    @property
+    def first(self) -> Failure:
+        return self.failures[0]
+
+
+def failure_groups(view: RunView) -> list[FailureGroup]:
+    """Every failed step, grouped by kind of step, cause and remedy, in the order of the first of each."""
+    groups: dict[tuple[str, str, str], list[Failure]] = {}
+    for plan in view.plans:
+        for failure in _failures(plan):
+            cause = VARIABLE.sub("#", failure.cause)
+            key = (failure.view.step.kind, cause, VARIABLE.sub("#", failure.known.remedy.split(" ")[0]))
+            groups.setdefault(key, []).append(failure)
+    return [FailureGroup(tuple(failures)) for failures in groups.values()]
+
+
+def _failures(plan: PlanView) -> Sequence[Failure]:
+    found = []
+    for one in plan.steps:
+        if one.result.state in (FAILED, TIMEOUT):
+            log = tuple(tail(one.result.log, LINES)) if one.result.log else ()
+            known = diagnose(plan.plan, one.step, one.result, log)
+            found.append(Failure(plan.plan, one, known, log))
+    return found

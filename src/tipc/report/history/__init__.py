@@ -1,0 +1,1 @@
+"""Earlier runs, and how two of them compare."""

@@ -1,0 +1,300 @@
+"""Two runs side by side: what became worse by more than it varies by itself, what is new, what is gone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from tipc.kinds import BAD
+from tipc.report.figures import ACCURACY, LATENCY, LOSS, LOWER, MEMORY, OF_THE_MACHINE, SPEED, TIME
+from tipc.report.groups import Group, groups_of, judged
+from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.spread import (
+    RUNS,
+    TWINS,
+    Key,
+    Spread,
+    between_runs,
+    by_build,
+    inside_runs,
+    largest,
+    of_middles,
+    on_scale,
+    pooled,
+    within_builds,
+)
+from tipc.report.history.student import quantile
+
+CHANCE = 0.002  # of one false alarm in a whole comparison of equal runs
+SINGLE = 0.25  # the share of it that single figures have; the groups are surer, and have the rest
+SUSPECT = 0.05  # what chance gives more rarely is worth another run
+# The smallest change that is worth a word, however sure it is: ratios, and differences of loss and accuracy.
+WORTH = {SPEED: 0.02, LATENCY: 0.02, MEMORY: 0.05, TIME: 0.05, LOSS: 0.01, ACCURACY: 0.005}
+DISTURBED = (
+    1.5  # what else a machine does can make one step so much slower, as long as nobody has seen how much
+)
+BEYOND = 1.5  # times the largest such disturbance that the history knows
+UNREPEATED = 4  # so many times that, where no repeated run tells how much loss and accuracy vary
+TIMES = (SPEED, LATENCY, TIME)
+VERDICTS = WORSE, BETTER, EQUAL, UNJUDGED = "worse", "better", "equal", "not judged"
+REGRESSION, NO_REGRESSION = "regression", "no regression"
+INCONCLUSIVE, NOTHING = "inconclusive", "nothing to compare"
+CONCLUSIONS = (REGRESSION, INCONCLUSIVE, NO_REGRESSION, NOTHING)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure in both runs."""
+
+    old: Figure
+    new: Figure
+    change: float  # on the figure's scale; positive is worse
+    bound: float | None  # how much worse it may look by chance; None: nobody knows
+    verdict: str
+    source: str = ""
+    suspect: bool = False  # not sure enough to be called worse, and not likely to be chance
+
+    @property
+    def relative(self) -> bool:
+        """The change is a ratio."""
+        return self.old.kind in OF_THE_MACHINE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that differs between two runs."""
+
+    old: Entry
+    new: Entry
+    changes: tuple[Change, ...]
+    broken: tuple[tuple[str, str, str, str], ...]  # plan, cell, state before, state now
+    appeared: tuple[tuple[str, str], ...]
+    vanished: tuple[tuple[str, str], ...]
+    like: bool  # the same kind of machine
+    old_runs: int = 1  # the old figures are the medians of so many runs
+    new_runs: int = 1
+    earlier: int = 0  # runs of the history that tell how the figures vary
+    seen_from: float | None = None  # what slows every step down by more than this is found
+
+    @property
+    def regression(self) -> bool:
+        """A figure became worse, or what passed does not pass any more."""
+        return bool(self.broken) or any(change.verdict == WORSE for change in self.changes)
+
+    @property
+    def conclusion(self) -> str:
+        """One of CONCLUSIONS.
+
+        Inconclusive: nothing is worse for sure, but something looks worse than could be judged: a suspect, or
+        a figure that was measured once and is off by more than is worth a word.
+        """
+        if self.regression:
+            return REGRESSION
+        if not self.changes:
+            return NOTHING
+        for change in self.changes:
+            if change.suspect:
+                return INCONCLUSIVE
+            if change.verdict == UNJUDGED and change.change > math.log1p(WORTH[change.old.kind]):
+                return INCONCLUSIVE
+        return NO_REGRESSION
+
+    def of(self, verdict: str) -> list[Change]:
+        """The changes with this verdict, the largest first."""
+        found = [change for change in self.changes if change.verdict == verdict]
+        return sorted(found, key=lambda change: -abs(change.change))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The runs that stand for either side of a comparison, and those that tell how figures vary."""
+
+    olds: tuple[Entry, ...]
+    news: tuple[Entry, ...]
+    known: tuple[Entry, ...]  # earlier runs on the machine of the new one, oldest first
+    like: bool  # both sides ran on the same kind of machine
+
+
+def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | None = None) -> Comparison:
+    """Compare two runs; ``repeats`` are earlier runs of the history, oldest first.
+
+    Those on the same machine tell how much each figure varies. Those of them with the same commits and
+    versions as ``old`` or ``new`` are repeats of it, and the median of them takes its place (of an old run
+    from three on). ``worth`` replaces the smallest ratio that counts. Of unlike machines only loss and
+    accuracy are compared.
+    """
+    sides = _sides(old, new, repeats)
+    base, now = middle_of(old, sides.olds), middle_of(new, sides.news)
+    keys = [key for key in base if key in now and (sides.like or base[key].kind not in OF_THE_MACHINE)]
+    changes = _single_changes(sides, {key: (base[key], now[key]) for key in keys}, base, worth)
+    together = _group_changes(sides, {key: base[key] for key in keys}, worth)
+    return Comparison(
+        old=old,
+        new=new,
+        changes=(*changes, *together),
+        broken=_broken(old, new),
+        appeared=tuple(sorted(set(new.cells) - set(old.cells))),
+        vanished=tuple(sorted(set(old.cells) - set(new.cells))),
+        like=sides.like,
+        old_runs=min((_having(key, sides.olds) for key in keys), default=1),
+        new_runs=min((_having(key, sides.news) for key in keys), default=1),
+        earlier=len({entry.id for entry in sides.known} - {entry.id for entry in sides.news}),
+        seen_from=together[0].bound if together else None,
+    )
+
+
+def _sides(old: Entry, new: Entry, repeats: Sequence[Entry]) -> Sides:
+    known = tuple(entry for entry in repeats if entry.machine == new.machine and entry.id != new.id)
+    if old.machine != new.machine:
+        return Sides((old,), (new,), known, like=False)
+    olds = tuple(entry for entry in known if entry.build == old.build)
+    if len(olds) < TWINS:
+        olds = (old,)
+    # Repeats of the new run are no repeats of the old one: where both are the same version, it is alone.
+    news = tuple(entry for entry in known if entry.build == new.build != old.build)
+    return Sides(olds, (*news, new), known, like=True)
+
+
+def _single_changes(
+    sides: Sides, pairs: Mapping[Key, tuple[Figure, Figure]], base: Mapping[Key, Figure], worth: float | None
+) -> list[Change]:
+    """Every figure by itself."""
+    spreads = _spreads(sides, pairs, base)
+    # The chance of a false alarm is shared by all figures that are judged.
+    chance = CHANCE * SINGLE / max(len(spreads), 1)
+    least = _disturbance(sides, base)
+    changes = []
+    for key, (before, after) in pairs.items():
+        found = _change(before, after, spreads.get(key), chance, worth)
+        sure = _having(key, sides.news) >= TWINS and _having(key, sides.known) >= RUNS
+        if before.kind in TIMES and not sure:
+            found = _alone(found, least)
+        changes.append(found)
+    return changes
+
+
+def _spreads(
+    sides: Sides, pairs: Mapping[Key, tuple[Figure, Figure]], base: Mapping[Key, Figure]
+) -> dict[Key, Spread]:
+    """How much each figure varies: by earlier runs, else by the samples inside the two."""
+    found: dict[Key, Spread] = {}
+    for key, (before, after) in pairs.items():
+        olds, news = _having(key, sides.olds), _having(key, sides.news)
+        spread = _repeated(key, before, sides.known, robust=news >= TWINS)
+        if spread is not None:
+            found[key] = of_middles(spread, olds, news)
+            continue
+        spread = inside_runs(before, after)
+        if spread is not None:
+            found[key] = spread
+    return pooled(found, base)
+
+
+def _disturbance(sides: Sides, base: Mapping[Key, Figure]) -> float:
+    """By how much the time of one step can be off because the machine did something else (a logarithm)."""
+    timed = {key: before for key, before in base.items() if before.kind in TIMES}
+    worst = largest(sides.known, timed)
+    if worst is None:
+        return math.log(DISTURBED)
+    return min(BEYOND * worst, math.log(DISTURBED))
+
+
+def _group_changes(sides: Sides, figures: Mapping[Key, Figure], worth: float | None) -> list[Change]:
+    """The steps taken together."""
+    found = []
+    for group in groups_of(figures):
+        change, spread = judged(group, sides.olds, sides.news, sides.known)
+        if spread is not None:
+            found.append(_together(group, change, spread, worth))
+    return found
+
+
+def _broken(old: Entry, new: Entry) -> tuple[tuple[str, str, str, str], ...]:
+    """The cells that passed and do not pass any more."""
+    found = []
+    for (plan, cell), state in old.cells.items():
+        now = new.cells.get((plan, cell))
+        if now is not None and now in BAD and state not in BAD:
+            found.append((plan, cell, state, now))
+    return tuple(found)
+
+
+def middle_of(run: Entry, repeats: Sequence[Entry]) -> dict[Key, Figure]:
+    """The figures of a run, each as the median over its repeats where there are any."""
+    middle = {}
+    for key, figure in run.figures.items():
+        values = [entry.figures[key].value for entry in repeats if key in entry.figures]
+        if len(values) > 1:
+            figure = replace(figure, value=median(values))
+        middle[key] = figure
+    return middle
+
+
+def _repeated(key: Key, like: Figure, known: Sequence[Entry], *, robust: bool) -> Spread | None:
+    """How much a figure varies from run to run: between repeats, else between neighbours."""
+    entries = [entry for entry in known if key in entry.figures]
+    groups = [[on_scale(like, entry.figures[key].value) for entry in group] for group in by_build(entries)]
+    return within_builds(groups, robust=robust) or between_runs(
+        [on_scale(like, entry.figures[key].value) for entry in entries]
+    )
+
+
+def _alone(change: Change, least: float) -> Change:
+    """A time of one step, of a run or two: what is within the disturbances of earlier runs may be another.
+
+    ``least`` takes the place of a smaller bound, whichever way the time went; what was worse by the
+    smaller one only becomes a suspect.
+    """
+    if change.bound is None or change.bound >= least or change.change < -least:
+        return change
+    if change.verdict != WORSE or change.change > least:
+        return replace(change, bound=least)
+    return replace(change, bound=least, verdict=EQUAL, suspect=True)
+
+
+def _having(key: Key, entries: Sequence[Entry]) -> int:
+    return max(1, sum(key in entry.figures for entry in entries))
+
+
+def _together(group: Group, change: float, spread: Spread, worth: float | None) -> Change:
+    """A group as one figure: 1 before, e^change after, since its change is a mean of logarithms.
+
+    It has its share of the chance of a false alarm. Beyond what chance gives once in twenty, and within the
+    bound, it is a suspect: named, without consequences.
+    """
+    old, new = group.figure(1.0), group.figure(math.exp(change))
+    chance = CHANCE * (1 - SINGLE) * group.share
+    found = _change(old, new, spread, chance, worth)
+    doubt = quantile(SUSPECT * group.share, spread.freedom) * spread.sigma
+    return replace(found, suspect=found.verdict == EQUAL and change > max(doubt, _floor(old, worth)))
+
+
+def _badness(figure: Figure) -> float:
+    return on_scale(figure, figure.value) * (1 if figure.better == LOWER else -1)
+
+
+def _change(old: Figure, new: Figure, spread: Spread | None, chance: float, worth: float | None) -> Change:
+    change = _badness(new) - _badness(old)
+    floor = _floor(old, worth)
+    if spread is None:
+        if old.kind in OF_THE_MACHINE and worth is None:
+            return Change(old, new, change, None, UNJUDGED, "measured once")
+        # Loss and accuracy repeat exactly where the training is seeded, which nobody knows yet.
+        floor *= 1 if old.kind in OF_THE_MACHINE else UNREPEATED
+        spread = Spread(0.0, 1.0, "one value each")
+    bound = max(floor, quantile(chance, spread.freedom) * spread.sigma)
+    verdict = EQUAL
+    if change > bound:
+        verdict = WORSE
+    elif change < -bound:
+        verdict = BETTER
+    return Change(old, new, change, bound, verdict, spread.source)
+
+
+def _floor(figure: Figure, worth: float | None) -> float:
+    """The smallest change that counts, on the figure's scale."""
+    if figure.kind in OF_THE_MACHINE:
+        return math.log1p(WORTH[figure.kind] if worth is None else worth)
+    return WORTH[figure.kind] * (max(abs(figure.value), 1e-12) if figure.kind == LOSS else 1)

@@ -1,0 +1,293 @@
+"""Every run and its figures in one SQLite file, ``<home>/history.sqlite``."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tipc.errors import EnvironmentProblem, TipcError, UsageError
+from tipc.report.headline import headline
+from tipc.report.machine_facts import build, fingerprint, machine_name, versions
+from tipc.report.view import RunView
+from tipc.run.record.journal import replay_of
+from tipc.run.record.results import Run
+
+NAME = "history.sqlite"
+VERSION = 1
+SCHEMA = """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, started REAL, seconds REAL, machine TEXT, machine_name TEXT, versions TEXT,
+    build TEXT, word TEXT, headline TEXT, models TEXT, directory TEXT
+);
+CREATE TABLE cells (run TEXT, plan TEXT, cell TEXT, state TEXT, PRIMARY KEY (run, plan, cell));
+CREATE TABLE figures (
+    run TEXT, plan TEXT, cell TEXT, step TEXT, label TEXT, metric TEXT, kind TEXT, better TEXT, unit TEXT,
+    value REAL, spread REAL, count INTEGER, samples TEXT, PRIMARY KEY (run, plan, step, metric)
+);
+CREATE INDEX figures_of ON figures (plan, step, metric);
+CREATE INDEX runs_by_time ON runs (started);
+CREATE INDEX cells_of ON cells (plan);
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of one step of one run."""
+
+    plan: str
+    cell: str
+    step: str
+    label: str
+    metric: str
+    kind: str
+    better: str
+    unit: str
+    value: float
+    spread: float = 0.0
+    count: int = 1
+    samples: tuple[float, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same figure in another run has the same key."""
+        return self.plan, self.step, self.metric
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run as the history knows it."""
+
+    id: str
+    started: float
+    seconds: float
+    machine: str
+    machine_name: str
+    versions: str
+    build: str  # equal for runs of the same commits and versions
+    word: str
+    headline: str
+    models: tuple[str, ...]
+    figures: Mapping[tuple[str, str, str], Figure] = field(default_factory=dict)
+    cells: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (plan, cell) → state
+
+
+def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = False) -> list[Entry]:
+    """The newest runs, oldest first. Looking makes no file where there is none."""
+    if not (home / NAME).is_file():
+        return []
+    with History(home) as history:
+        entries = history.entries(machine=machine, limit=max(1, limit))
+        return [history.filled(entry) for entry in entries] if figures else entries
+
+
+def entry_of(view: RunView) -> Entry:
+    """What the history keeps of a run."""
+    run = view.run
+    figures = {}
+    for plan in view.plans:
+        for cell in plan.cells:
+            for step in cell.steps:
+                for metric in step.figures.metrics:
+                    figure = Figure(
+                        plan.plan.key,
+                        cell.cell.id,
+                        step.step.id,
+                        step.label,
+                        metric.name,
+                        metric.kind,
+                        metric.better,
+                        metric.unit,
+                        metric.value,
+                        metric.spread,
+                        metric.count,
+                        metric.samples,
+                    )
+                    figures[figure.key] = figure
+    return Entry(
+        run.id,
+        run.started,
+        view.elapsed,
+        fingerprint(run.environment),
+        machine_name(run.environment),
+        versions(run.environment),
+        build(run.environment, _sources(run)),
+        headline(view).word,
+        str(headline(view)),
+        tuple(dict.fromkeys(plan.model for plan in run.plans)),
+        figures,
+        {(plan.plan.key, cell.cell.id): cell.state for plan in view.plans for cell in plan.cells},
+    )
+
+
+class History:
+    """The file, open. A context manager; several processes may use it at once."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / NAME
+        with self._told():
+            home.mkdir(parents=True, exist_ok=True)
+            self.db = sqlite3.connect(self.path, timeout=30)
+            self.db.row_factory = sqlite3.Row
+            with self.db:
+                self.db.execute("BEGIN IMMEDIATE")
+                (version,) = self.db.execute("PRAGMA user_version").fetchone()
+                if version == 0:
+                    for statement in SCHEMA.split(";"):
+                        self.db.execute(statement)
+                    self.db.execute(f"PRAGMA user_version = {VERSION}")
+        if version > VERSION:
+            self.db.close()
+            raise EnvironmentProblem("written by a newer tipc", path=str(self.path), remedy="update tipc")
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.db.close()
+
+    def add(self, view: RunView) -> None:
+        """Add a run, or take it in again after more was found out about it."""
+        self.put(entry_of(view), str(view.run.directory))
+
+    def keep_call(self, run: str, number: int) -> None:
+        """Keep what is known of a run under ``<id>~<number>``: it went on, and its entry will be replaced.
+
+        Without its figures: those of the steps that did not run again are in the new entry as well.
+        """
+        columns = (
+            "started, seconds, machine, machine_name, versions, build, word, headline, models, directory"
+        )
+        with self._told(), self.db:
+            for name, column, rest in (("runs", "id", columns), ("cells", "run", "plan, cell, state")):
+                self.db.execute(
+                    f"INSERT OR IGNORE INTO {name} SELECT ?, {rest} FROM {name} WHERE {column} = ?",
+                    (f"{run}~{number}", run),
+                )
+
+    def put(self, entry: Entry, directory: str = "") -> None:
+        """Write one entry, whole or not at all."""
+        run = (entry.id, entry.started, entry.seconds, entry.machine, entry.machine_name)
+        rest = (entry.versions, entry.build, entry.word, entry.headline, json.dumps(entry.models), directory)
+        with self._told(), self.db:
+            for name, column in (("runs", "id"), ("cells", "run"), ("figures", "run")):
+                self.db.execute(f"DELETE FROM {name} WHERE {column} = ?", (entry.id,))
+            self.db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", _text(*run, *rest))
+            self.db.executemany(
+                "INSERT INTO cells VALUES (?,?,?,?)",
+                [_text(entry.id, plan, cell, state) for (plan, cell), state in entry.cells.items()],
+            )
+            self.db.executemany(
+                "INSERT INTO figures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                [
+                    _text(
+                        *(
+                            entry.id,
+                            one.plan,
+                            one.cell,
+                            one.step,
+                            one.label,
+                            one.metric,
+                            one.kind,
+                            one.better,
+                        ),
+                        *(one.unit, one.value, one.spread, one.count, json.dumps(one.samples)),
+                    )
+                    for one in entry.figures.values()
+                ],
+            )
+
+    def entries(self, *, machine: str = "", limit: int = 20) -> list[Entry]:
+        """The newest runs, oldest first, without their figures."""
+        order = "started DESC, id LIKE '%~%', id DESC"  # earlier calls of a run come before it
+        query = f"SELECT * FROM runs WHERE ? IN ('', machine) ORDER BY {order} LIMIT ?"
+        with self._told():
+            rows = self.db.execute(query, (machine, limit)).fetchall()
+        return [_entry(row) for row in rows][::-1]
+
+    def before(self, entry: Entry, limit: int = 50) -> list[Entry]:
+        """The runs before this one on the same machine that share a config with it, oldest first, filled.
+
+        Earlier calls of a run (``<id>~1``) are none: their figures are those of the run.
+        """
+        query = (
+            "SELECT * FROM runs WHERE machine = ? AND started < ? AND id != ? "
+            "AND instr(id, '~') = 0 AND id IN ("
+            "SELECT run FROM cells WHERE plan IN (SELECT plan FROM cells WHERE run = ?)) "
+            "ORDER BY started DESC, id DESC LIMIT ?"
+        )
+        with self._told():
+            values = (entry.machine, entry.started, entry.id, entry.id, limit)
+            rows = self.db.execute(query, values).fetchall()
+        return [self.filled(_entry(row)) for row in rows][::-1]
+
+    def find(self, ref: str) -> Entry | None:
+        """A run by its id or by a prefix that only one has; None if there is none."""
+        with self._told():
+            rows = self.db.execute("SELECT * FROM runs WHERE id = ?", (ref,)).fetchall()
+            if not rows:
+                rows = self.db.execute(
+                    "SELECT * FROM runs WHERE substr(id, 1, ?) = ?", (len(ref), ref)
+                ).fetchall()
+        if len(rows) > 1:
+            raise UsageError(f"`{ref}` names several runs: {', '.join(row['id'] for row in rows)}")
+        return self.filled(_entry(rows[0])) if rows else None
+
+    def filled(self, entry: Entry) -> Entry:
+        """The entry with its figures and cells."""
+        with self._told():
+            figures = [
+                _figure(row) for row in self.db.execute("SELECT * FROM figures WHERE run = ?", (entry.id,))
+            ]
+            cells = self.db.execute(
+                "SELECT plan, cell, state FROM cells WHERE run = ?", (entry.id,)
+            ).fetchall()
+        values = vars(entry) | {
+            "figures": {figure.key: figure for figure in figures},
+            "cells": {(row["plan"], row["cell"]): row["state"] for row in cells},
+        }
+        return Entry(**values)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise EnvironmentProblem(
+                f"the history cannot be used: {error}", path=str(self.path), remedy="move the file away"
+            ) from error
+
+
+def _sources(run: Run) -> list[str]:
+    """Digests of the scripts that a run used, as its journal has them."""
+    try:
+        inputs = replay_of(run.directory).inputs.values()
+    except TipcError:  # a run that was never written down
+        return []
+    return sorted({digest for one in inputs for name, digest in one if name in ("scripts", "config")})
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    values: dict[str, Any] = {name: row[name] for name in row.keys() if name != "directory"}  # noqa: SIM118
+    values["models"] = tuple(json.loads(values["models"]))
+    return Entry(**values)
+
+
+def _figure(row: sqlite3.Row) -> Figure:
+    values: dict[str, Any] = {name: row[name] for name in row.keys() if name != "run"}  # noqa: SIM118
+    values["samples"] = tuple(json.loads(values["samples"]))
+    return Figure(**values)
+
+
+def _text(*values: Any) -> tuple[Any, ...]:
+    """SQLite takes no lone surrogates, which stand for bytes that are no UTF-8."""
+    return tuple(
+        value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values
+    )

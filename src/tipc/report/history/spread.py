@@ -1,0 +1,168 @@
+"""How much a figure varies by itself: measured from repeated runs, or from the samples inside a run.
+
+Figures that a machine decides are compared as ratios (in logarithms), loss and accuracy as differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import fmean, median
+
+from tipc.report.figures import OF_THE_MACHINE
+from tipc.report.history.history_store import Entry, Figure
+
+REPEATS = 4  # so many runs tell how much they differ from one to the next
+RUNS = 8  # so many tell how the machine varies: its calm and busy times last for minutes
+KNOWN = 12  # so many tell how far a single step can be off
+TWINS = 3  # so many repeats of a run give a median
+PRIOR = 8.0  # what like figures weigh, in degrees of freedom: a few repeats can agree by accident
+EFFICIENCY = 0.37  # of a median of distances: it knows as much as so much of the values in a mean of squares
+TRUSTED = 2  # of the samples inside a run: neighbours are disturbed by the same things
+TIMED = ("", "time")  # what training speeds and inference times are to each other
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A standard deviation of the difference between two runs, and how well it is known."""
+
+    sigma: float
+    freedom: float
+    source: str  # "20 runs", "samples"
+
+
+def on_scale(figure: Figure, value: float) -> float:
+    """A value where differences mean something: the logarithm, or itself."""
+    if figure.kind in OF_THE_MACHINE:
+        return math.log(max(value, 1e-12))
+    return value
+
+
+def between_runs(values: Sequence[float]) -> Spread | None:
+    """From the values of repeated runs, oldest first: the mean square of successive differences.
+
+    A real change at some time in the past adds to it once, not at every run as it would to a deviation
+    from the mean; and a machine that drifts slowly does not look noisy.
+    """
+    if len(values) < REPEATS:
+        return None
+    steps = [(after - before) ** 2 for before, after in pairwise(values)]
+    variance = sum(steps) / len(steps)  # of a difference: twice that of one value
+    return Spread(math.sqrt(variance), (len(values) - 1) * 2 / 3, f"{len(values)} runs")
+
+
+def within_builds(groups: Iterable[Sequence[float]], *, robust: bool = False) -> Spread | None:
+    """From the values of runs that repeat each other, a group for each version: how they lie around their
+    middle. What a new version changed is not in it.
+
+    With ``robust`` the runs that were disturbed do not count: how the median of several runs varies.
+    """
+    groups = [group for group in groups if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in groups)
+    if freedom < REPEATS - 1:
+        return None
+    source = f"{sum(map(len, groups))} runs"
+    if robust:
+        distances = [
+            abs(value - median(group)) * math.sqrt(len(group) / (len(group) - 1))
+            for group in groups
+            for value in group
+        ]
+        return Spread(math.sqrt(2) * 1.4826 * median(distances), EFFICIENCY * freedom, source)
+    squares = sum((value - fmean(group)) ** 2 for group in groups for value in group)
+    return Spread(math.sqrt(2 * squares / freedom), freedom, source)
+
+
+def by_build(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """The runs that repeat each other, as far as can be told: same commits, same versions."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.build, []).append(entry)
+    return list(groups.values())
+
+
+def largest(entries: Iterable[Entry], figures: Mapping[Key, Figure]) -> float | None:
+    """The furthest that a speed or time was ever from the middle of its repeats; None: too few to tell."""
+    timed = {key: like for key, like in figures.items() if _like(like) == TIMED}
+    found = []
+    for group in by_build(entries):
+        for key, like in timed.items():
+            values = [on_scale(like, entry.figures[key].value) for entry in group if key in entry.figures]
+            if len(values) >= KNOWN:
+                found += [abs(value - median(values)) for value in values]
+    return max(found, default=None)
+
+
+def of_middles(spread: Spread, old: int, new: int) -> Spread:
+    """The spread of the difference between the medians of so many runs, from that between two runs."""
+    return replace(spread, sigma=spread.sigma * math.sqrt((_share(old) + _share(new)) / 2))
+
+
+def inside_runs(first: Figure, second: Figure) -> Spread | None:
+    """From the samples inside two runs, where there are no repeats to learn from."""
+    errors = [_standard_error(figure) for figure in (first, second)]
+    if any(error is None for error in errors):
+        return None
+    sigma = math.sqrt(sum(error**2 for error in errors if error is not None))
+    freedom = float(min(20, first.count + second.count - 2))
+    return Spread(sigma, max(freedom, 1.0), "samples")
+
+
+def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict[Key, Spread]:
+    """Each spread drawn towards that of like figures, the more so the less it is known itself.
+
+    What disturbs a machine hits any step at any time: a speed or a time is taken to vary at least as much as
+    those of all steps do on the average, whether or not this one was hit so far.
+    """
+    groups: dict[tuple[str, str], list[Spread]] = {}
+    for key, spread in spreads.items():
+        groups.setdefault(_like(figures[key]), []).append(spread)
+    found = {}
+    for key, own in spreads.items():
+        like = _like(figures[key])
+        drawn = _drawn(own, groups[like])
+        if like == TIMED:
+            known = sum(spread.freedom for spread in groups[like])
+            least = math.sqrt(sum(one.freedom * one.sigma**2 for one in groups[like]) / known)
+            drawn = replace(drawn, sigma=max(drawn.sigma, least))
+        found[key] = drawn
+    return found
+
+
+def _share(count: int) -> float:
+    """The variance of the median of so many values, as a share of that of one."""
+    return 1 / count if count < TWINS else math.pi / 2 / count
+
+
+def _like(figure: Figure) -> tuple[str, str]:
+    if figure.metric.split(" ", 1)[0] in ("ips", "inference_ms"):
+        return TIMED
+    return figure.label.split(" ", 1)[0], figure.metric
+
+
+def _drawn(own: Spread, group: Iterable[Spread]) -> Spread:
+    others = [spread for spread in group if spread is not own]
+    if not others:
+        return own
+    known = sum(spread.freedom for spread in others)
+    common = sum(spread.freedom * spread.sigma**2 for spread in others) / known
+    weight = min(PRIOR, known)
+    variance = (own.freedom * own.sigma**2 + weight * common) / (own.freedom + weight)
+    return Spread(math.sqrt(variance), own.freedom + weight, own.source)
+
+
+def _standard_error(figure: Figure) -> float | None:
+    """Of the figure's median on its scale; None where nothing was measured more than once."""
+    if len(figure.samples) >= 4:
+        points = [on_scale(figure, sample) for sample in figure.samples]
+        middle = median(points)
+        deviation = 1.4826 * median(abs(point - middle) for point in points)
+        return 1.2533 * deviation / math.sqrt(min(len(points), TRUSTED))
+    if figure.spread > 0 and figure.count >= 8 and figure.value > 0:
+        relative = figure.spread / figure.value if figure.kind in OF_THE_MACHINE else figure.spread
+        return 1.2533 * relative / math.sqrt(min(figure.count, TRUSTED))
+    return None

@@ -1,0 +1,14 @@
+"""Addresses of files as a page sees them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+
+def file_link(path: str | Path, target: Path) -> str:
+    """A relative address: the report and the files can be moved together. Of no file, nothing."""
+    if not path:
+        return ""
+    return "./" + quote(os.path.relpath(path, target.parent.absolute()), errors="surrogateescape")

@@ -1,0 +1,129 @@
+"""What the page says about the runs before: courses of figures, and the comparison with one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from time import localtime, strftime
+from typing import Any
+
+from tipc.language import say
+from tipc.report.figures import ACCURACY, LATENCY, SPEED, TIME
+from tipc.report.history.comparison import (
+    BETTER,
+    EQUAL,
+    INCONCLUSIVE,
+    NO_REGRESSION,
+    REGRESSION,
+    UNJUDGED,
+    WORSE,
+    Change,
+    Comparison,
+)
+from tipc.report.history.past import Course, Past, PlanCourse
+from tipc.report.history.step_differences import change_text, figure_text
+from tipc.report.html import charts
+from tipc.report.plain_text import duration, figure
+
+LARGE = 3  # configs whose courses are drawn large
+ROWS = 40  # figures, and cells, of a comparison
+TITLES = {TIME: "time of all steps", SPEED: "training speed", LATENCY: "latency", ACCURACY: "accuracy"}
+TONES = {REGRESSION: "bad", INCONCLUSIVE: "open", NO_REGRESSION: "good"}
+
+
+def past_page(past: Past | None, models: Mapping[str, str], anchors: Mapping[str, str]) -> dict[str, Any]:
+    """The template's data; ``models`` and ``anchors`` are those of the page's plans."""
+    if past is None:
+        return {"trends": None, "comparison": None}
+    plans = [plan for plan in past.plans if plan.plan in models]
+    large = len(plans) <= LARGE
+    rows = [
+        {
+            "model": models[plan.plan],
+            "plan": plan.plan,
+            "anchor": anchors[plan.plan],
+            "runs": _runs(plan),
+            "charts": [_chart(course, large) for course in plan.courses],
+        }
+        for plan in plans
+    ]
+    trends = {"rows": rows, "large": large, "count": max((len(plan.entries) for plan in plans), default=0)}
+    comparison = _comparison(past.comparison, models) if past.comparison else None
+    return {"trends": trends if rows else None, "comparison": comparison}
+
+
+def _runs(plan: PlanCourse) -> list[tuple[str, str]]:
+    """The state of each run and when it was."""
+    told = []
+    for entry, state in zip(plan.entries, plan.states, strict=True):
+        told.append((state, f"{_moment(entry.started)} · {say(state)} · {duration(entry.seconds)}"))
+    return told
+
+
+def _chart(course: Course, large: bool) -> dict[str, Any]:
+    title = say(TITLES[course.kind])
+    if course.kind == ACCURACY:
+        title = course.name
+    moments = [_moment(entry.started) for entry in course.entries]
+    if large:
+        return {"kind": course.kind, "drawn": charts.curve(title, course.unit, course.values, moments)}
+    return {
+        "kind": course.kind,
+        "last": f"{figure(course.values[-1])} {course.unit}".strip(),
+        "drawn": charts.plot(title, course.values, moments),
+    }
+
+
+def _moment(started: float) -> str:
+    return strftime("%m-%d %H:%M", localtime(started))
+
+
+def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]:
+    changes = [change for verdict in (WORSE, BETTER) for change in result.of(verdict)]
+    suspects = [change for change in result.changes if change.suspect]
+    counts = Counter(change.verdict for change in result.changes)
+    told = [
+        say("{count} worse", count=counts[WORSE]),
+        say("{count} better", count=counts[BETTER]),
+        say("{count} within their spread", count=counts[EQUAL]),
+    ]
+    if result.broken:
+        told.insert(0, say("{count} broken", count=len(result.broken)))
+    if counts[UNJUDGED]:
+        told.append(say("{count} not judged: measured too seldom", count=counts[UNJUDGED]))
+    cells = [
+        *(
+            (say("broken"), plan, cell, f"{say(before)} → {say(now)}")
+            for plan, cell, before, now in result.broken
+        ),
+        *((say("new"), plan, cell, "") for plan, cell in result.appeared),
+        *((say("gone"), plan, cell, "") for plan, cell in result.vanished),
+    ]
+    return {
+        "old": result.old.id,
+        "started": strftime("%Y-%m-%d %H:%M", localtime(result.old.started)),
+        "versions": result.old.versions,
+        "conclusion": say(result.conclusion),
+        "tone": TONES.get(result.conclusion, "open"),
+        "told": ", ".join(told),
+        "alike": result.like,
+        "changes": [_change(change, models) for change in [*changes, *suspects][:ROWS]],
+        "more": max(0, len(changes) + len(suspects) - ROWS),
+        "cells": [(word, models.get(plan, plan), cell, what) for word, plan, cell, what in cells[:ROWS]],
+    }
+
+
+def _change(change: Change, models: Mapping[str, str]) -> dict[str, Any]:
+    verdict = say("perhaps worse") if change.suspect else say(change.verdict)
+    return {
+        "verdict": verdict,
+        "tone": {WORSE: "bad", BETTER: "good"}.get(change.verdict, "open"),
+        "model": models.get(change.old.plan, change.old.plan) or say("all configs"),
+        "step": change.old.step,
+        "metric": change.old.metric,
+        "old": figure_text(change.old.value, change.old.unit),
+        "new": figure_text(change.new.value, change.new.unit),
+        "change": change_text(change, change.change),
+        "bound": "?" if change.bound is None else change_text(change, change.bound),
+        "source": change.source,
+    }

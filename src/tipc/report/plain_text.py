@@ -1,0 +1,81 @@
+"""Text from logs, configs and figures, made fit to be shown. Logs are untrusted: any bytes, any length."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from tipc.run.show.log_tail import tail
+
+WIDTH = 240
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+# What XML 1.0 has no place for, what a terminal would obey, and lone surrogates, which cannot be encoded.
+UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: object) -> str:
+    """The same text with nothing in it that controls a terminal or breaks an XML file."""
+    return UNFIT.sub("\ufffd", COLOURS.sub("", str(text)))
+
+
+def one_line(text: object, width: int = WIDTH) -> str:
+    """The text on one line of at most so many characters."""
+    return cut(" ".join(clean(str(text)[: width * 8]).split()), width)
+
+
+def cut(text: str, width: int = WIDTH) -> str:
+    """At most so many characters; what is left out is told."""
+    return (
+        text
+        if len(text) <= width
+        else f"{text[: max(width - 24, 1)]}… (+{len(text) - width + 24:,} characters)"
+    )
+
+
+def log_end(path: str, count: int, width: int = WIDTH) -> list[str]:
+    """The last lines of a log, cleaned and cut; of a file that is not there, nothing."""
+    return [cut(clean(line), width) for line in tail(path, count)] if path and count > 0 else []
+
+
+def command(argv: Iterable[str], env: Mapping[str, str | None], cwd: str = "", shell: str = "") -> str:
+    """What to paste into a shell, in the repository, to repeat a step."""
+    unset = [f"-u {shlex.quote(name)}" for name, value in sorted(env.items()) if value is None]
+    values = [(name, value) for name, value in sorted(env.items()) if value is not None]
+    words = [f"{name}={shlex.quote(value) if value else ''}" for name, value in values]
+    line = f"bash -c {shlex.quote(shell)}" if shell else shlex.join(argv)
+    line = " ".join([*(["env", *unset] if unset else []), *words, line])
+    return clean(f"cd {shlex.quote(cwd)} && {line}" if cwd else line)
+
+
+def duration(seconds: float) -> str:
+    """``0.9s``, ``21.4s``, ``3m 05s``, ``2h 10m``."""
+    if seconds < 59.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+def size(count: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GB"
+
+
+def figure(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits and no noise behind them."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.{digits}g}"
+
+
+def relative(path: str, base: str) -> str:
+    """The path as seen from a directory that it lies in; else as it is."""
+    start = f"{base.rstrip('/')}/"
+    return path[len(start) :] if path.startswith(start) else path

@@ -1,0 +1,78 @@
+"""The forms of a report. Each is a name and a function from runs to text; plug-ins add others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tipc import hooks
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.report.view import RunView
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """One form of a report."""
+
+    name: str
+    title: str  # for ``tipc report --help``
+    make: Callable[[Sequence[RunView]], str]
+
+
+def _html(views: Sequence[RunView]) -> str:
+    from tipc.report.html.page import page
+    from tipc.report.load import past_for
+
+    return page(views, views[-1].run.directory / "report.html", past_for(views))
+
+
+def _junit(views: Sequence[RunView]) -> str:
+    from tipc.report.junit import junit
+
+    return junit(views).decode()
+
+
+def _json(views: Sequence[RunView]) -> str:
+    import json
+
+    from tipc.report.as_json import as_json
+
+    return json.dumps(as_json(views), indent=1, ensure_ascii=False) + "\n"
+
+
+def _markdown(views: Sequence[RunView]) -> str:
+    from tipc.report.markdown import matrix_markdown
+    from tipc.report.wording import LANGUAGES
+
+    return matrix_markdown(views, LANGUAGES["en"])
+
+
+def tipc_reporters() -> list[Reporter]:
+    """The built-in forms."""
+    return [
+        Reporter("html", "one page that needs nothing else", _html),
+        Reporter("junit", "JUnit's XML, for CI servers", _junit),
+        Reporter("json", "everything, for programs", _json),
+        Reporter("markdown", "the support matrix", _markdown),
+    ]
+
+
+def all_reporters() -> dict[str, Reporter]:
+    """Every form by its name."""
+    found: dict[str, Reporter] = {}
+    for plugin, item in hooks.collect("tipc_reporters", sys.modules[__name__]):
+        if not isinstance(item, Reporter):
+            raise EnvironmentProblem(f"the plug-in {plugin} gave {item!r}, which is not a tipc Reporter")
+        if item.name in found:
+            raise EnvironmentProblem(f"the plug-in {plugin} has a reporter {item.name}, a name that is taken")
+        found[item.name] = item
+    return found
+
+
+def reporter(name: str) -> Reporter:
+    """A form by its name, or an error that lists them."""
+    known = all_reporters()
+    if name not in known:
+        raise UsageError(f"there is no form of report `{name}`", remedy=f"one of {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,253 @@
+"""Steps as processes of this machine, each with a keeper that ends and measures its whole tree."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from tipc.command import Command
+from tipc.errors import EnvironmentProblem
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.gpu_use import EVERY, GpuUse, watch
+from tipc.run.executors.spawner import Spawner
+from tipc.run.executors.warmth import WarmServer, Warmth
+from tipc.run.guest.proctree import Handle, descendants, memory
+from tipc.run.guest.wire import receive, receive_bytes, send
+from tipc.run.record.disk import disk_problem
+from tipc.run.record.facts import forget_facts, store_facts
+
+GRACE = 5.0  # seconds between TERM and KILL
+
+
+@dataclass
+class _Running:
+    """A task that was handed to a server."""
+
+    task: Task
+    spawner: Spawner
+    server: WarmServer | None  # the warm one that it was given to
+    control: socket.socket
+    interrupted: bool = False  # we have asked for its end
+    gpu: GpuUse | None = None
+    keeper: int = 0  # its pid, once the program runs
+    step: Handle | None = None  # on the program
+
+
+class LocalExecutor:
+    """Runs tasks here. A server of ours starts them, so that they end with us even if we are killed."""
+
+    name = "local"
+
+    def __init__(self, *, warm: bool = True, grace: float = GRACE) -> None:
+        self.grace = grace
+        self.warm = warm
+        self.warmth = Warmth()
+        self.host = socket.gethostname()
+        self._selector = selectors.DefaultSelector()
+        self._running: dict[int, _Running] = {}
+        self._ended: list[tuple[int, Outcome]] = []
+        self._tickets = 0
+        self._spawner: Spawner | None = None
+
+    def start(self, task: Task) -> int:
+        """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
+        self._tickets += 1
+        if task.facts is not None:
+            forget_facts(task.facts)
+        for key, _events in self._selector.select(0):  # a server may have become ready since the last wait
+            if isinstance(key.data, WarmServer):
+                self._hear_server(key.data)
+        self._begin(self._tickets, task, warm=self.warm)
+        return self._tickets
+
+    def _begin(self, ticket: int, task: Task, *, warm: bool) -> None:
+        try:
+            request = _request(task, self.grace)
+            gpu = watch(task.gpus)
+            server, spawner, control = self._hand_over(task, request, warm=warm)
+        except (OSError, EnvironmentProblem) as error:
+            self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
+        else:
+            self._running[ticket] = _Running(task, spawner, server, control, gpu=gpu)
+            self._selector.register(control, selectors.EVENT_READ, ticket)
+
+    def warm_up(self, task: Task) -> None:
+        """Start the warm server for tasks of this kind now, without waiting for it, if they can have one."""
+        if self.warm:
+            self._expect(self.warmth.paddle_seen(task))
+
+    def is_warm(self, task: Task) -> bool:
+        """Whether a warm server is ready for the task, with nothing in it that some script has set."""
+        server = self.warmth.server(task) if self.warm else None
+        return server is not None and not server.needs
+
+    def memory(self, ticket: int) -> int:
+        """Bytes that a task holds now; 0: it has not begun, or has ended."""
+        running = self._running.get(ticket)
+        return memory(running.keeper) if running and running.keeper else 0
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+        """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while self._running and not self._ended:
+            pause = self._sample_gpus(None if until is None else max(0.0, until - time.monotonic()))
+            for key, _events in self._selector.select(pause):
+                if isinstance(key.data, WarmServer):
+                    self._hear_server(key.data)
+                else:
+                    self._hear(key.data)
+            if until is not None and time.monotonic() >= until:
+                break
+        ended, self._ended = self._ended, []
+        return ended
+
+    def kill(self, ticket: int) -> None:
+        """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
+        running = self._running.get(ticket)
+        if running and not running.interrupted:
+            running.interrupted = True
+            with contextlib.suppress(OSError):  # it has just ended by itself
+                send(running.control, {"kill": True})
+
+    def close(self) -> None:
+        """Kill what still runs, wait for it, and let go of everything. Can be called twice."""
+        for ticket in list(self._running):
+            self.kill(ticket)
+        ended = []
+        while self._running:
+            ended += self.wait(None)
+        self._ended = ended + self._ended
+        self.warmth.close()
+        if self._spawner:
+            self._spawner.close()
+            self._spawner = None
+        self._selector.close()
+
+    def _sample_gpus(self, pause: float | None) -> float | None:
+        """Ask NVML about the steps that hold a GPU; how long to sleep then, at most ``pause``."""
+        for running in self._running.values():
+            if running.gpu and running.keeper:
+                running.gpu.sample_if_due(partial(_below, running.keeper))
+                pause = EVERY if pause is None else min(pause, EVERY)
+        return pause
+
+    def _hand_over(
+        self, task: Task, request: dict[str, Any], *, warm: bool
+    ) -> tuple[WarmServer | None, Spawner, socket.socket]:
+        """Give the request to a warm server if one is ready for it, else to the cold one."""
+        server = self.warmth.server(task) if warm else None
+        if server:
+            with contextlib.suppress(OSError):  # it has just died: nothing has started yet
+                return server, server.spawner, server.spawner.start(request)
+        return None, *self._cold(request)
+
+    def _cold(self, request: dict[str, Any]) -> tuple[Spawner, socket.socket]:
+        """Hand a request to the server, started when first needed, and again if it was killed."""
+        if self._spawner:
+            with contextlib.suppress(OSError):
+                return self._spawner, self._spawner.start(request)
+            self._spawner.close()
+        self._spawner = Spawner()
+        return self._spawner, self._spawner.start(request)
+
+    def _hear(self, ticket: int) -> None:
+        """Take one message of a keeper."""
+        running = self._running[ticket]
+        message = receive(running.control)
+        if message is None and running.server and not running.keeper and not running.interrupted:
+            self._selector.unregister(running.control)
+            running.control.close()
+            self._begin(ticket, running.task, warm=False)  # the warm server died before the step had begun
+        elif message is None:
+            if running.step:
+                running.step.kill_tree()  # its server does that, too, unless it was killed as well
+            error = "" if running.interrupted else "the keeper of the step was killed"
+            self._end(ticket, Outcome(None, error=error, interrupted=running.interrupted, host=self.host))
+        elif "outcome" in message:
+            self._hear_outcome(ticket, running, message)
+        elif "pid" in message:
+            running.keeper = message["keeper"]
+            running.step = Handle.on(message["pid"])
+        elif "paddle" in message and not running.server and self.warm:
+            self._expect(self.warmth.paddle_seen(running.task, message["paddle"]))
+        elif message.get("needs") and running.server:
+            self._expect(self.warmth.needs_seen(running.task, running.server, message["needs"]))
+            if self.warmth.is_useless(running.server):
+                self._forget(running.server)
+
+    def _hear_outcome(self, ticket: int, running: _Running, message: Mapping[str, Any]) -> None:
+        """The step has ended. What its witness told follows the message."""
+        outcome = self._outcome(running, message["outcome"])
+        told = message.get("witness")
+        try:
+            if running.task.facts is not None:
+                heads = told["arrays"] if told else []
+                bodies = [receive_bytes(running.control, head["bytes"]) for head in heads]
+                outcome = replace(outcome, facts=store_facts(running.task.facts, told, bodies))
+        except OSError as error:
+            raise disk_problem(error, running.task.log.parent) from error
+        finally:
+            # Also where there is no room for the facts: a task that never ended would be waited for.
+            self._end(ticket, outcome, idle=message.get("idle", False))
+
+    def _expect(self, server: WarmServer | None) -> None:
+        if server:
+            self._selector.register(server.spawner.socket, selectors.EVENT_READ, server)
+        for old in self.warmth.surplus():
+            self._forget(old)
+
+    def _forget(self, server: WarmServer) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(server.spawner.socket)
+        self.warmth.retire(server)
+
+    def _hear_server(self, server: WarmServer) -> None:
+        """A warm server is ready, or has gone."""
+        if server in self.warmth.servers and not self.warmth.hear(server):
+            self._forget(server)
+
+    def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
+        known = {name: told[name] for name in Outcome.__dataclass_fields__ if name in told}
+        if running.gpu:
+            known.update(peak_gpu=running.gpu.peak, gpu_util=running.gpu.mean)
+        return replace(Outcome(None, host=self.host), **known)
+
+    def _end(self, ticket: int, outcome: Outcome, idle: bool = False) -> None:
+        running = self._running.pop(ticket, None)
+        if running:
+            self._selector.unregister(running.control)
+            if running.step:
+                running.step.close()
+            if running.server and outcome.warm:
+                self.warmth.suits(running.task, running.server)
+            if idle:
+                running.spawner.give_back(running.control)
+            else:
+                running.control.close()
+        self._ended.append((ticket, outcome))
+
+
+def _below(keeper: int) -> list[int]:
+    return [pid for pid, _parent in descendants(keeper)]
+
+
+def _request(task: Task, grace: float) -> dict[str, Any]:
+    """A task as a keeper wants to be told it."""
+    command = Command(task.argv)
+    return {
+        "argv": list(task.argv),
+        "script_at": len(command.before_script) if command.script else None,
+        "watched": task.facts is not None and bool(command.script),
+        "launched": bool(command.launcher),
+        "cwd": str(task.cwd),
+        "env": dict(task.env),
+        "log": str(task.log),
+        "timeout": task.timeout,
+        "grace": grace,
+    }

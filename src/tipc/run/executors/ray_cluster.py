@@ -1,0 +1,262 @@
+"""Steps on the nodes of a Ray cluster: there a LocalExecutor runs them, so they end and are measured alike.
+
+The repository must be at the same path on every node, and tipc installed there: what a step leaves is needed
+by the next, wherever that runs. Only the log needs no shared file system: if the node does not see the
+driver's directory, the log is sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+import uuid
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tipc.errors import EnvironmentProblem
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.local import GRACE, LocalExecutor
+from tipc.run.record.facts import forget_facts, put_facts, take_facts
+
+POLL = 0.2  # seconds: how soon a node hears of a kill
+STREAM = 1.0  # seconds between two looks at a log that is sent
+BLOCK = 8 << 20
+PATIENCE = 10.0  # after the grace of a kill: then the node does not answer
+
+
+class RemoteStep:
+    """Lives on a node for one task: runs it, ends it when told to, reads its log aloud."""
+
+    def __init__(self, task: Task, marker: str, grace: float, assigned_gpus: bool) -> None:
+        self.shared = os.path.exists(marker)
+        self.log = task.log if self.shared else Path(tempfile.mkdtemp(prefix="tipc-")) / "step.log"
+        self.facts = Path(tempfile.mkdtemp(prefix="tipc-")) / "step" if task.facts else None
+        self.task = replace(task, log=self.log, facts=self.facts)
+        if assigned_gpus and "CUDA_VISIBLE_DEVICES" in os.environ:  # those that Ray has chosen here
+            chosen = os.environ["CUDA_VISIBLE_DEVICES"]
+            env = {**task.env, "CUDA_VISIBLE_DEVICES": chosen}
+            self.task = replace(self.task, env=env, gpus=tuple(chosen.split(",")))
+        self.grace = grace
+        self.stop = threading.Event()
+
+    def run(self) -> Outcome:
+        """Run the task to its end."""
+        executor = LocalExecutor(warm=False, grace=self.grace)
+        try:
+            ticket = executor.start(self.task)
+            ended: list[tuple[int, Outcome]] = []
+            while not ended:
+                if self.stop.is_set():
+                    executor.kill(ticket)
+                ended = executor.wait(POLL)
+            return ended[0][1]
+        finally:
+            executor.close()
+
+    def kill(self) -> None:
+        """End the task."""
+        self.stop.set()
+
+    def take_facts(self) -> tuple[bytes, bytes] | None:
+        """What the witness saw of the task that has ended: its files, which leave this node."""
+        if self.facts is None:
+            return None
+        try:
+            return take_facts(self.facts)
+        except OSError:
+            return None
+        finally:
+            shutil.rmtree(self.facts.parent, ignore_errors=True)
+
+    def read(self, offset: int) -> bytes | None:
+        """What the log has from ``offset`` on; None if it is the driver's own file."""
+        if self.shared:
+            return None
+        try:
+            with self.log.open("rb") as file:
+                file.seek(offset)
+                return file.read(BLOCK)
+        except FileNotFoundError:
+            return b""
+
+
+@dataclass
+class _Running:
+    task: Task
+    actor: Any
+    result: Any  # Ray's reference to the outcome
+    started: float
+    killed: float | None = None
+    received: int = 0  # bytes of the log
+    shared: bool = False
+    look: float = 0.0  # when the log is looked at next
+
+
+def _knock(address: str) -> None:
+    """Raise OSError at once where nobody listens: Ray itself would try for minutes."""
+    host, _colon, port = address.rpartition(":")
+    if host and port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+
+
+class RayExecutor:
+    """Runs tasks on a Ray cluster that is there; each claims the cores and GPUs that it asks for.
+
+    ``address`` is Ray's: None or "auto" finds the cluster of this machine or of ``RAY_ADDRESS``; "local"
+    starts one here, for this process only. None is ever started unasked.
+    """
+
+    name = "ray"
+
+    def __init__(self, address: str | None = None, *, grace: float = GRACE) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise EnvironmentProblem("ray is not installed", remedy="pip install 'tipc[ray]'") from error
+        self.ray: Any = ray
+        self.grace = grace
+        self._ours = not ray.is_initialized()
+        if self._ours:
+            address = address or os.environ.get("RAY_ADDRESS", "auto")
+            try:
+                _knock(address)
+                ray.init(address, log_to_driver=False, logging_level="ERROR")
+            except (OSError, ValueError, RuntimeError) as error:
+                message = f"no Ray cluster answers at {address}: {str(error).splitlines()[0]}"
+                remedy = (
+                    "ray start --head, or set RAY_ADDRESS to the address of one;"
+                    " if it wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as Ray documents"
+                )
+                raise EnvironmentProblem(message, remedy=remedy) from error
+        self._remote = ray.remote(max_concurrency=4)(RemoteStep)
+        self._running: dict[int, _Running] = {}
+        self._ended: list[tuple[int, Outcome]] = []
+        self._tickets = 0
+        self._markers: dict[Path, Path] = {}
+
+    def start(self, task: Task) -> int:
+        """Start the task, return its ticket; it waits in the cluster until its cores and GPUs are free."""
+        self._tickets += 1
+        ticket = self._tickets
+        if task.facts is not None:
+            forget_facts(task.facts)
+        try:
+            task.log.parent.mkdir(parents=True, exist_ok=True)
+            task.log.write_bytes(b"")
+        except OSError as error:
+            why = f"the log {task.log} cannot be written: {error.strerror}"
+            self._ended.append((ticket, Outcome(126, error=why, started=time.time())))
+            return ticket
+        marker = self._marker(task.log.parent)
+        options = {"num_cpus": task.cores, "num_gpus": len(task.gpus), "name": f"tipc-{uuid.uuid4().hex[:8]}"}
+        actor = self._remote.options(**options).remote(task, str(marker), self.grace, bool(task.gpus))
+        self._running[ticket] = _Running(task, actor, actor.run.remote(), time.time())
+        return ticket
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+        """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while self._running and not self._ended:
+            left = STREAM if until is None else min(STREAM, max(0.0, until - time.monotonic()))
+            results = {running.result: ticket for ticket, running in self._running.items()}
+            done, _waiting = self.ray.wait(list(results), timeout=left)
+            for result in done:
+                self._end(results[result])
+            self._look_after()
+            if until is not None and time.monotonic() >= until:
+                break
+        ended, self._ended = self._ended, []
+        return ended
+
+    def kill(self, ticket: int) -> None:
+        """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
+        running = self._running.get(ticket)
+        if running and running.killed is None:
+            running.killed = time.monotonic()
+            running.actor.kill.remote()
+
+    def close(self) -> None:
+        """Kill what still runs, wait for it, and let go of the cluster. Can be called twice."""
+        for ticket in list(self._running):
+            self.kill(ticket)
+        ended = []
+        while self._running:
+            ended += self.wait(None)
+        self._ended = ended + self._ended
+        for marker in self._markers.values():
+            marker.unlink(missing_ok=True)
+        self._markers.clear()
+        if self._ours:
+            self._ours = False
+            self.ray.shutdown()
+
+    def _marker(self, directory: Path) -> Path:
+        """A file beside the logs: a node that sees it can write there itself."""
+        if directory not in self._markers:
+            marker = directory / f".tipc-{uuid.uuid4().hex}"
+            marker.touch()
+            self._markers[directory] = marker
+        return self._markers[directory]
+
+    def _look_after(self) -> None:
+        """Fetch the logs that are sent, and give up on nodes that do not end what they were told to end."""
+        now = time.monotonic()
+        for ticket, running in list(self._running.items()):
+            if running.killed is not None and now > running.killed + self.grace + PATIENCE:
+                self._lost(ticket, "the node did not answer")
+            elif now >= running.look and not running.shared:
+                running.look = now + STREAM
+                self._fetch(running, timeout=POLL)
+
+    def _fetch(self, running: _Running, timeout: float) -> None:
+        """Append to the log what is new of it on the node."""
+        with contextlib.suppress(self.ray.exceptions.RayError, OSError):
+            block = b" " * BLOCK
+            while block and len(block) == BLOCK:
+                block = self.ray.get(running.actor.read.remote(running.received), timeout=timeout)
+                if block is None:
+                    running.shared = True
+                    return
+                with running.task.log.open("ab") as file:
+                    running.received += file.write(block)
+
+    def _end(self, ticket: int) -> None:
+        running = self._running[ticket]
+        try:
+            outcome = self.ray.get(running.result)
+        except self.ray.exceptions.RayError as error:
+            self._lost(ticket, f"the step was lost with its node: {str(error).splitlines()[0]}")
+            return
+        if not running.shared:
+            self._fetch(running, timeout=PATIENCE)
+        self._drop(ticket, self._with_facts(running, outcome))
+
+    def _with_facts(self, running: _Running, outcome: Outcome) -> Outcome:
+        """Bring the facts here; what was written is what was seen, whatever the node did with it since."""
+        if running.task.facts is None or not outcome.facts:
+            return outcome
+        files = None
+        with contextlib.suppress(self.ray.exceptions.RayError):
+            files = self.ray.get(running.actor.take_facts.remote(), timeout=PATIENCE)
+        return replace(outcome, facts=put_facts(running.task.facts, files) if files else "")
+
+    def _lost(self, ticket: int, why: str) -> None:
+        """The node is gone or silent: what ran there has ended with Ray's worker, and so it is told."""
+        running = self._running[ticket]
+        killed = running.killed is not None
+        wall = time.time() - running.started
+        outcome = Outcome(
+            None, interrupted=killed, error="" if killed else why, started=running.started, wall=wall
+        )
+        self._drop(ticket, outcome)
+
+    def _drop(self, ticket: int, outcome: Outcome) -> None:
+        running = self._running.pop(ticket)
+        self.ray.kill(running.actor)
+        self._ended.append((ticket, outcome))

@@ -1,0 +1,91 @@
+"""A server process (``warm/server.py``) seen from ``tipc``: told what to start, gone with us."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from tipc.errors import EnvironmentProblem
+from tipc.run.executors.guarded import Guarded
+from tipc.run.guest.guardian import SERVER as MODE
+from tipc.run.guest.wire import send, send_socket
+
+SERVER = Path(__file__).parents[1] / "guest" / "server.py"
+LEAVE_WITHIN = 30.0  # seconds that a server has, after us, to end its keepers
+
+
+class Spawner:
+    """Starts processes on our behalf, so that they can be found and ended even when we are killed."""
+
+    def __init__(
+        self,
+        interpreter: Sequence[str] = (sys.executable, "-I", "-S"),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        output: IO[bytes] | None = None,
+        arguments: Sequence[str] = (),
+    ) -> None:
+        self.socket, theirs = socket.socketpair()
+        self._idle: list[socket.socket] = []
+        with theirs:
+            command = [*interpreter, str(SERVER), str(theirs.fileno()), *arguments]
+            try:
+                self.process = Guarded(
+                    command,
+                    MODE,
+                    stdout=output if output is not None else subprocess.DEVNULL,
+                    stderr=subprocess.STDOUT if output is not None else None,
+                    env=env,
+                    cwd=cwd,
+                    pass_fds=[theirs.fileno()],
+                )
+            except OSError as error:
+                self.socket.close()
+                message = f"{command[0]} cannot be started: {error.strerror}"
+                raise EnvironmentProblem(
+                    message, remedy="give a working interpreter with --python"
+                ) from error
+
+    def start(self, request: dict[str, Any]) -> socket.socket:
+        """Start what the request says; its keeper talks on the returned socket. OSError: no server."""
+        while self._idle:
+            keeper = self._idle.pop()
+            with contextlib.suppress(OSError):
+                send(keeper, request)
+                return keeper
+            keeper.close()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                send_socket(self.socket, theirs)
+                send(ours, request)
+            except OSError:
+                ours.close()
+                raise
+        return ours
+
+    def give_back(self, keeper: socket.socket) -> None:
+        """A keeper has told its outcome and can take another step."""
+        if self.socket.fileno() < 0:
+            keeper.close()
+        else:
+            self._idle.append(keeper)
+
+    def let_go(self) -> None:
+        """Let the server end by itself, after what it still has to do."""
+        while self._idle:
+            self._idle.pop().close()
+        self.socket.close()
+
+    def close(self) -> None:
+        """Wait until the server has ended."""
+        self.let_go()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(LEAVE_WITHIN)
+        self.process.end()

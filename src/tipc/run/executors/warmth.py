@@ -1,0 +1,166 @@
+"""Which tasks can run as a fork of a process that has imported paddle, and the servers that do it.
+
+A server serves one interpreter, directory and environment, and is started when a step of that kind was seen
+to load paddle: who does not use paddle pays nothing. Until it is ready, and wherever it cannot be the same
+as a fresh interpreter, a task runs cold.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from tipc.command import Command
+from tipc.errors import EnvironmentProblem
+from tipc.run.executors.executor import Task
+from tipc.run.executors.spawner import Spawner
+from tipc.run.guest.wire import receive
+
+# Variables that may differ from task to task: no import reads them (where a GPU is seen there is no server).
+FREE = re.compile(r"TIPC_.*|CUDA_VISIBLE_DEVICES|PWD|OLDPWD|SHLVL|_|COLUMNS|LINES")
+MOST_SERVERS = 3  # each holds some 300 MB
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Tasks that one server can serve, if what their scripts set before they import is the same as well."""
+
+    interpreter: str
+    options: tuple[str, ...]  # of the interpreter: ``-I`` for a probe, ``-X dev``, …
+    cwd: Path
+    env: frozenset[tuple[str, str]]
+
+
+@dataclass
+class WarmServer:
+    """A server that has imported paddle, or is about to."""
+
+    kind: Kind
+    needs: Mapping[str, str | None]  # what scripts set before they import, on top of the kind's variables
+    output: IO[bytes]
+    spawner: Spawner
+    ready: bool = False
+    used: float = field(default_factory=time.monotonic)  # the last time
+
+
+def kind_of(task: Task) -> Kind | None:
+    """The kind of a task that is ``python [options] script.py …`` on a CPU; None if it must run cold."""
+    command = Command(task.argv)
+    if not task.warm or task.gpus or command.launcher or not command.script.endswith(".py"):
+        return None
+    interpreter = shutil.which(command.interpreter, path=task.env.get("PATH"))
+    if interpreter is None or not (task.cwd / command.script).is_file():
+        return None
+    env = frozenset((name, value) for name, value in task.env.items() if not FREE.fullmatch(name))
+    return Kind(os.path.join(task.cwd, interpreter), command.before_script[1:], task.cwd, env)
+
+
+@dataclass
+class Warmth:
+    """The servers of one executor, and what it has learnt about scripts."""
+
+    servers: list[WarmServer] = field(default_factory=list)
+    problems: dict[Kind, str] = field(default_factory=dict)  # why a kind stays cold
+    _retired: list[WarmServer] = field(default_factory=list)
+    _needs: dict[tuple[Kind, str], Mapping[str, str | None]] = field(default_factory=dict)
+    _latest: dict[Kind, Mapping[str, str | None]] = field(default_factory=dict)
+
+    def server(self, task: Task) -> WarmServer | None:
+        """A server that is ready for the task."""
+        kind = kind_of(task) if self.servers else None
+        if kind is None:
+            return None
+        needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
+        for server in self.servers:
+            if server.ready and server.kind == kind and server.needs == needs:
+                return server
+        return None
+
+    def paddle_seen(self, task: Task, changed: Mapping[str, str | None] | None = None) -> WarmServer | None:
+        """A task loads paddle: start a server for the next of its kind. None: it cannot, or is there.
+
+        ``changed`` are the variables that its script has changed before, where that is known.
+        """
+        kind = kind_of(task)
+        if kind is None:
+            return None
+        if changed is not None:
+            needs = {name: value for name, value in changed.items() if task.env.get(name) != value}
+            self._needs[kind, Command(task.argv).script] = self._latest[kind] = needs
+        return self._start(kind, self._latest.get(kind, {}))
+
+    def needs_seen(
+        self, task: Task, server: WarmServer, changed: Mapping[str, str | None]
+    ) -> WarmServer | None:
+        """A script changes variables before it imports: others probably do the same. A server for those."""
+        wanted = {**server.needs, **changed}
+        needs = {name: value for name, value in wanted.items() if task.env.get(name) != value}
+        self._needs[server.kind, Command(task.argv).script] = self._latest[server.kind] = needs
+        return self._start(server.kind, needs)
+
+    def surplus(self) -> list[WarmServer]:
+        """The servers above the limit, those first that have not been used for longest."""
+        by_age = sorted(self.servers, key=lambda server: server.used)
+        return by_age[: max(0, len(by_age) - MOST_SERVERS)]
+
+    def suits(self, task: Task, server: WarmServer) -> None:
+        """The task ran warm on this server, and so will the next of the same script."""
+        self._needs[server.kind, Command(task.argv).script] = server.needs
+        server.used = time.monotonic()
+
+    def is_useless(self, server: WarmServer) -> bool:
+        """No script that was seen can use this server."""
+        known = [needs for (kind, _script), needs in self._needs.items() if kind == server.kind]
+        return server.needs not in known
+
+    def _start(self, kind: Kind, needs: Mapping[str, str | None]) -> WarmServer | None:
+        known = any(server.kind == kind and server.needs == needs for server in self.servers)
+        if known or kind in self.problems:
+            return None
+        wanted = {**dict(kind.env), **needs}
+        env = {name: value for name, value in wanted.items() if value is not None}
+        output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
+        try:
+            interpreter = [kind.interpreter, *kind.options]
+            spawner = Spawner(interpreter, env=env, cwd=kind.cwd, output=output, arguments=["warm"])
+        except EnvironmentProblem as problem:
+            self.problems[kind] = problem.message
+            return None
+        server = WarmServer(kind, needs, output, spawner)
+        self.servers.append(server)
+        return server
+
+    def hear(self, server: WarmServer) -> bool:
+        """A server has something to say: that it is ready. False: it has gone."""
+        if receive(server.spawner.socket) is not None:
+            server.ready = True
+            return True
+        if not server.ready:
+            server.output.seek(0)
+            text = server.output.read().decode("utf-8", "replace").strip()
+            self.problems[server.kind] = text.rpartition("\n")[2] or "it ended while it imported paddle"
+        return False
+
+    def retire(self, server: WarmServer) -> None:
+        """Give it nothing more to do; it leaves when its last step has ended."""
+        if server in self.servers:
+            self.servers.remove(server)
+            self._retired.append(server)
+            server.spawner.let_go()
+
+    def close(self) -> None:
+        """Let every server end."""
+        for server in [*self.servers, *self._retired]:
+            if not server.ready:  # it has no step yet: do not wait until it has imported
+                server.spawner.process.kill()
+            server.spawner.close()
+            server.output.close()
+        self.servers.clear()
+        self._retired.clear()

@@ -1,0 +1,199 @@
+"""Where a keeper hears what the witness of its step has to tell.
+
+A witness connects to an abstract Unix socket of its keeper before its script begins, and is answered. What
+holds against a script that would rather tell its own story:
+
+- Who speaks is what the kernel says (SO_PEERCRED), not what a message says: the step's own process, or, for
+  a launched script, a child of the launcher whose program is the witness. Nobody else is heard, and nobody
+  twice: the witness has connected before the first line of the script ran.
+- The address is given to the step's process alone, in a variable that the witness removes.
+- What comes after the last word of a process is not read, and what is beyond the limit is counted, not kept.
+
+What does not hold: code in the same process can do whatever the witness can. It has to be written against
+this very witness; a mistake, a shortcut or a lie in a log is not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import socket
+import struct
+from typing import Any
+
+from tipc.run.guest.wire import LENGTH
+
+LIMIT = 64 << 20  # bytes of arrays that are kept of one step
+LONGEST_MESSAGE = 32 << 20
+CREDENTIALS = struct.Struct("3i")
+VARIABLE = "TIPC_WITNESS"  # in the environment of the step: the address
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "witnessed.py")
+
+
+class Speaker:
+    """One connected process and what it has told so far."""
+
+    def __init__(self, sock: socket.socket, pid: int) -> None:
+        self.sock = sock
+        self.pid = pid
+        self.buffer = bytearray()
+        self.head: dict[str, Any] | None = None  # a message whose raw bytes are still to come
+        self.facts: dict[str, Any] | None = None  # the latest
+        self.final = False
+        self.dropped = 0
+
+
+class Hearing:
+    """The socket of one step, and everything that was told through it."""
+
+    def __init__(self, poll: select.poll, *, launched: bool) -> None:
+        self.poll = poll
+        self.name = secrets.token_hex(16)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind("\0tipc-" + self.name)
+        self.listener.listen(64)
+        self.listener.setblocking(False)
+        self.poll.register(self.listener, select.POLLIN)
+        self.step = 0  # the pid of the step's process, once it runs
+        self.launched = launched  # its children are heard, not itself
+        self.speakers: dict[int, Speaker] = {}  # by descriptor
+        self.heard: dict[int, Speaker] = {}  # by pid: all that ever spoke
+        self.arrays: list[tuple[dict[str, Any], bytes]] = []
+        self.size = 0
+        self.refused = 0
+        self.changed: dict[str, Any] | None = (
+            None  # variables that a script has changed before it imports paddle
+        )
+
+    @property
+    def address(self) -> str:
+        """What the step is given to find us."""
+        return "tipc-" + self.name
+
+    def hear(self, descriptor: int) -> bool:
+        """Somebody wants to speak, or speaks. True: it is the first to say that it imports paddle."""
+        known = self.changed is not None
+        if descriptor == self.listener.fileno():
+            self._accept()
+        elif descriptor in self.speakers:
+            self._read(self.speakers[descriptor])
+        return not known and self.changed is not None
+
+    def close(self) -> None:
+        """The step has ended: read what is left, and stop listening."""
+        self._accept()
+        for speaker in list(self.speakers.values()):
+            while speaker.sock.fileno() >= 0 and self._read(speaker):
+                pass
+            self._forget(speaker)
+        self.poll.unregister(self.listener)
+        self.listener.close()
+
+    def told(self) -> dict[str, Any]:
+        """All that was told, but for the raw bytes of the arrays."""
+        processes = [
+            {"pid": speaker.pid, "facts": speaker.facts, "dropped": speaker.dropped, "final": speaker.final}
+            for speaker in self.heard.values()
+        ]
+        return {
+            "processes": processes,
+            "arrays": [head for head, _body in self.arrays],
+            "refused": self.refused,
+        }
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _address = self.listener.accept()
+            except OSError:
+                return
+            sock.setblocking(False)
+            credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            pid, user, _group = CREDENTIALS.unpack(credentials)
+            if pid in self.heard or user != os.getuid() or not self._is_ours(pid):
+                self.refused += 1
+                sock.close()
+                continue
+            speaker = Speaker(sock, pid)
+            self.heard[pid] = self.speakers[sock.fileno()] = speaker
+            self.poll.register(sock, select.POLLIN)
+            sock.send(b"+")
+
+    def _is_ours(self, pid: int) -> bool:
+        if not self.launched:
+            return pid == self.step
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except (OSError, IndexError, ValueError):
+            return False
+        return parent == self.step and os.fsencode(PROGRAM) in words
+
+    def _read(self, speaker: Speaker) -> bool:
+        """Take what has come; False if there is nothing (yet, or any more)."""
+        try:
+            data = speaker.sock.recv(1 << 20)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self._forget(speaker)
+            return False
+        speaker.buffer += data
+        try:
+            while not speaker.final and self._take(speaker):
+                pass
+        except (ValueError, KeyError, TypeError):  # not what a witness says
+            speaker.final = True
+        if speaker.final:
+            self._forget(speaker)
+        return True
+
+    def _take(self, speaker: Speaker) -> bool:
+        """One message, or the raw bytes behind one, out of the buffer; False if it is not complete."""
+        buffer = speaker.buffer
+        if speaker.head is not None:
+            count = speaker.head["bytes"]
+            if len(buffer) < count:
+                return False
+            self._keep_array(speaker, speaker.head, bytes(buffer[:count]))
+            speaker.head = None
+            del buffer[:count]
+            return True
+        if len(buffer) < LENGTH.size:
+            return False
+        end = LENGTH.size + LENGTH.unpack_from(buffer)[0]
+        if end > LONGEST_MESSAGE:
+            raise ValueError("too long")
+        if len(buffer) < end:
+            return False
+        message = json.loads(bytes(buffer[LENGTH.size : end]).decode("ascii"))
+        del buffer[:end]
+        if "bytes" in message:
+            if not 0 <= int(message["bytes"]) <= LIMIT:
+                raise ValueError("too long")
+            speaker.head = message
+        elif "imports" in message:
+            self.changed = dict(message["imports"])
+        else:
+            speaker.facts = message["facts"]
+            speaker.final = bool(message["final"])
+        return True
+
+    def _keep_array(self, speaker: Speaker, head: dict[str, Any], body: bytes) -> None:
+        if self.size + len(body) > LIMIT:
+            speaker.dropped += 1
+            return
+        self.size += len(body)
+        self.arrays.append(({**head, "pid": speaker.pid}, body))
+
+    def _forget(self, speaker: Speaker) -> None:
+        descriptor = speaker.sock.fileno()
+        if self.speakers.pop(descriptor, None):
+            self.poll.unregister(descriptor)
+            speaker.sock.close()

@@ -1,0 +1,110 @@
+"""Import paddle once, hide it, and give it to a forked script at the moment when the script imports it.
+
+Until then the script finds an interpreter as it would be without: no third-party module is loaded, and no
+variable set that the import sets. Where it has changed a variable that an import reads (``FLAGS_…``,
+``OMP_NUM_THREADS``, …), the import of the server would not be the script's: it is told what differs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+# What paddle, numpy and the libraries below them read while they are imported.
+READ_AT_IMPORT = (
+    "FLAGS_", "GLOG_", "PADDLE_", "CPU_NUM", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_",
+    "NUMEXPR_", "ONEDNN_", "DNNL_", "NPY_",
+)  # fmt: skip
+
+
+class Preloaded(MetaPathFinder, Loader):
+    """The third-party modules that importing paddle brought, what it printed and which variables it set."""
+
+    def __init__(self, read_output: Callable[[], bytes]) -> None:
+        known = set(sys.modules)
+        self.before = dict(os.environ)
+        import paddle
+
+        self.version: str = paddle.__version__
+        self.device = _device_in_use(paddle)
+        self.set_by_import = {
+            name: value for name, value in os.environ.items() if self.before.get(name) != value
+        }
+        self.output = read_output()
+        new = [name for name in sys.modules if name not in known and name != "__mp_main__"]
+        foreign = {name for name in new if "." not in name and _is_third_party(sys.modules[name])}
+        self.modules = {name: sys.modules[name] for name in new if name.partition(".")[0] in foreign}
+        self.differs: Callable[[dict[str, str | None]], None] = lambda _needs: None
+        self.imported: Callable[[], None] = lambda: None
+
+    def hide(self) -> None:
+        """In the child, before the script: take the modules away and wait for their import."""
+        for name in self.modules:
+            del sys.modules[name]
+        sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A module that was hidden, if the script would import the very same."""
+        if "." in fullname or fullname not in self.modules:
+            return None
+        origin = getattr(self.modules[fullname].__spec__, "origin", None)
+        found = PathFinder.find_spec(fullname, path)
+        if found is None or found.origin != origin:
+            return None  # the script has a module of that name which comes first
+        needs = changed_before_import(self.before)
+        if needs:
+            self.differs(needs)
+        return ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module as the server imported it."""
+        module = self.modules[spec.name]
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put it back with all that is below it; with paddle comes everything, and what its import did."""
+        module.__spec__ = self._spec
+        name = module.__name__
+        if name != "paddle":
+            back = [known for known in self.modules if known.partition(".")[0] == name]
+            sys.modules.update({known: self.modules.pop(known) for known in back})
+            return
+        sys.meta_path.remove(self)
+        for known, hidden in self.modules.items():
+            sys.modules.setdefault(known, hidden)
+        os.environ.update(self.set_by_import)
+        os.write(2, self.output)
+        self.imported()
+
+
+def changed_before_import(before: Mapping[str, str]) -> dict[str, str | None]:
+    """The variables which the import of paddle reads and that are now others than before; None: unset."""
+    names = {name for name in {*os.environ, *before} if name.startswith(READ_AT_IMPORT)}
+    now = {name: os.environ.get(name) for name in names}
+    return {name: value for name, value in now.items() if value != before.get(name)}
+
+
+def _is_third_party(module: ModuleType) -> bool:
+    paths = list(getattr(module, "__path__", []))
+    location = getattr(module, "__file__", None) or (paths[0] if paths else "")
+    if not location:
+        return False
+    installed = "site-packages" in location or "dist-packages" in location
+    return installed or not location.startswith(sysconfig.get_path("stdlib"))
+
+
+def _device_in_use(paddle: ModuleType) -> str:
+    """The accelerator that the import has opened: a fork of this process could not use it. Empty: none."""
+    if paddle.device.is_compiled_with_cuda() and paddle.device.cuda.device_count() > 0:
+        return "cuda"
+    if paddle.device.is_compiled_with_xpu():
+        return "xpu"
+    return ", ".join(paddle.device.get_all_custom_device_type() or [])

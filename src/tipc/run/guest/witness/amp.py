@@ -1,0 +1,77 @@
+"""The door of mixed precision: what the script asks for. What really ran, the operators tell."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from tipc.run.guest.witness.door import Door
+from tipc.run.guest.witness.words import words_of_argument
+
+
+class Amp(Door):
+    """Level and type of ``auto_cast`` and ``decorate``."""
+
+    name = "paddle.amp"
+
+    def __init__(self, witness: Any) -> None:
+        super().__init__(witness)
+        self.depth = 0  # of ``with auto_cast()``
+        self.forwards = 0  # in training mode, in there
+        self.countable = True
+
+    def attach(self, paddle: Any) -> None:
+        """Watch both."""
+        for name in ("auto_cast", "decorate"):
+            signature = inspect.signature(getattr(paddle.amp, name))
+
+            def asked(*args: Any, _signature: inspect.Signature = signature, **kwargs: Any) -> bool:
+                return self._asked(_signature.bind(*args, **kwargs))
+
+            self.around(paddle.amp, name, before=asked, after=self._entered if name == "auto_cast" else None)
+
+    def _asked(self, call: inspect.BoundArguments) -> bool:
+        call.apply_defaults()
+        enabled = bool(call.arguments.get("enable", True))
+        amp = self.witness.training.amp
+        if enabled:
+            amp["level"] = str(call.arguments.get("level", ""))
+            amp["dtype"] = str(call.arguments.get("dtype", ""))
+        elif "off" not in amp:
+            amp["off"] = words_of_argument("enable")
+        return enabled
+
+    def _entered(self, enabled: Any, context: Any, *_args: Any, **_kwargs: Any) -> None:
+        """Count the calls of networks inside ``with auto_cast()``; used otherwise, they cannot be counted."""
+        if not enabled:
+            return
+        if not hasattr(context, "gen") or not hasattr(context, "_recreate_cm"):
+            self.countable = False
+            return
+        context.gen = self._inside(context.gen)
+        again = context._recreate_cm
+
+        def recreate() -> Any:  # it is used as a decorator
+            self.countable = False
+            return again()
+
+        context._recreate_cm = recreate
+
+    def _inside(self, steps: Iterator[Any]) -> Iterator[Any]:
+        self.depth += 1
+        try:
+            return (yield from steps)
+        finally:
+            self.depth -= 1
+
+    def seen_forward(self) -> None:
+        """A network was called in training mode."""
+        if self.depth:
+            self.forwards += 1
+
+    def facts(self, *, final: bool) -> dict[str, Any]:
+        """Nothing of its own: it is part of the training's."""
+        if self.countable and not self.why:
+            self.witness.training.amp["forwards"] = str(self.forwards)
+        return {}

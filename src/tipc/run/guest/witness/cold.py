@@ -1,0 +1,85 @@
+"""How a fresh interpreter becomes a script that is watched."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+from tipc.run.guest.preload import changed_before_import
+from tipc.run.guest.script import become, hide_callers
+from tipc.run.guest.witness.telling import Telling, connect, take_address
+from tipc.run.guest.witness.witness import Witness
+
+
+class AfterImport(MetaPathFinder):
+    """Calls a function once, when a module has been imported, and another before that."""
+
+    def __init__(self, name: str, then: Callable[[], None], first: Callable[[], None] | None = None) -> None:
+        self.name = name
+        self.then = then
+        self.first = first
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module's own spec, with a loader that tells."""
+        if fullname != self.name:
+            return None
+        sys.meta_path.remove(self)
+        if self.first is not None:
+            self.first()
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Announcing(spec.loader, self.then)
+        return spec
+
+
+class _Announcing(Loader):
+    def __init__(self, loader: Loader, then: Callable[[], None]) -> None:
+        self.loader = loader
+        self.then = then
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.then()
+
+
+def prepare(argv: list[str]) -> Callable[[], object]:
+    """From ``witnessed.py script arguments…`` to the script, ready to be called."""
+    program = argv[0]
+    if len(argv) < 2:
+        sys.exit(f"usage: {program} script.py arguments…")
+    if hasattr(sys, "orig_argv") and program in sys.orig_argv:
+        sys.orig_argv.remove(program)
+    address = take_address()
+    telling = connect(address) if address else None
+    try:
+        run = become(argv[1:], program)
+    except (OSError, SyntaxError, ValueError):  # what Python itself says about it is the right thing
+        options = sys.orig_argv[1 : -len(argv[1:])] if hasattr(sys, "orig_argv") else []
+        os.execv(sys.executable, [sys.executable, *options, *argv[1:]])
+    hide_callers(program)
+    if telling is not None:
+        watch(telling)
+    return run
+
+
+def watch(telling: Telling) -> None:
+    """Watch this process, and paddle from the moment that the script imports it."""
+    witness = Witness(telling)
+    witness.begin()
+    before = dict(os.environ)
+    sys.meta_path.insert(
+        0, AfterImport("paddle", witness.attach, lambda: telling.imports(changed_before_import(before)))
+    )
+    sys.meta_path.insert(0, AfterImport("cv2", witness.images.attach_cv2))

@@ -1,0 +1,102 @@
+"""Tensors as arrays, digests and sums. Nothing here writes to a tensor or draws a random number."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+BLOCK = 1 << 20
+
+
+def leaves(value: Any, path: str, kind: type) -> Iterator[tuple[str, Any]]:
+    """The tensors in nested lists and dicts with the way to each: ``0``, ``1.image``."""
+    if isinstance(value, kind):
+        yield path, value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from leaves(item, f"{path}.{name}" if path else str(name), kind)
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            yield from leaves(item, f"{path}.{place}" if path else str(place), kind)
+
+
+def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], kind: type) -> list[tuple[str, Any]]:
+    """The tensors among the arguments of a call: ``0`` for the first, ``image`` for one by name."""
+    return [*leaves(args, "", kind), *leaves(kwargs, "", kind)]
+
+
+def answers(value: Any, kind: type) -> list[tuple[str, Any]]:
+    """The tensors that a call has returned; a single one is ``0``."""
+    return list(leaves(value if isinstance(value, (list, tuple, dict)) else [value], "", kind))
+
+
+def largest(tensors: list[tuple[str, Any]]) -> Any | None:
+    """The tensor with most numbers that has a side: of a network's inputs, the images."""
+    sided = [tensor for _path, tensor in tensors if len(tensor.shape) > 0]
+    return max(sided, key=lambda tensor: math.prod(tensor.shape)) if sided else None
+
+
+def array(tensor: Any) -> Any:
+    """A copy of a tensor as an array; bfloat16 comes as the 16 bits that it is."""
+    import numpy
+
+    value = tensor.numpy() if hasattr(tensor, "numpy") else tensor
+    return numpy.array(value, copy=True, order="C")
+
+
+def fingerprint(tensor: Any) -> str:
+    """Tells tensors apart at the speed of memory. Not a digest: it could be forged, which gains nothing."""
+    import numpy
+
+    value = numpy.ascontiguousarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+    data = value.reshape(-1).view(numpy.uint8)
+    whole = data[: len(data) // 8 * 8].view(numpy.uint64)
+    mixed = int(numpy.bitwise_xor.reduce(whole)) if len(whole) else 0
+    total = int(numpy.add.reduce(whole)) if len(whole) else 0
+    rest = data[len(data) // 8 * 8 :].tobytes().hex()
+    return f"{mixed:016x}{total:016x}{rest}{'x'.join(map(str, value.shape))}"
+
+
+def weights(named: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Named tensors at this moment, as ``Weights``."""
+    import numpy
+
+    digests, squares, finite = {}, 0.0, True
+    for name, tensor in named:
+        value = numpy.ascontiguousarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+        total = hashlib.sha256(f"{value.dtype.str}{value.shape}".encode())
+        total.update(memoryview(value.reshape(-1).view(numpy.uint8)))  # type: ignore[arg-type]
+        digests[str(name)] = total.hexdigest()[:16]
+        if value.dtype.kind == "f":
+            flat = value.reshape(-1).astype(numpy.float32, copy=False)
+            square = float(numpy.einsum("i,i->", flat, flat))
+            if not math.isfinite(square):
+                finite = finite and bool(numpy.isfinite(flat).all())
+                square = 0.0
+            squares += square
+    text = "".join(f"{name}\0{digest}\n" for name, digest in sorted(digests.items()))
+    return {
+        "digest": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        "count": len(digests),
+        "norm": math.sqrt(squares),
+        "tensors": digests,
+        "finite": finite,
+    }
+
+
+def file_digests(paths: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of the files that are there, by absolute path."""
+    found = {}
+    for path in paths:
+        total = hashlib.sha256()
+        try:
+            with open(path, "rb") as file:
+                for block in iter(lambda: file.read(BLOCK), b""):
+                    total.update(block)
+        except OSError:
+            continue
+        found[os.path.abspath(path)] = total.hexdigest()
+    return found

@@ -1,0 +1,277 @@
+"""The door of training: backward, the optimisers, the loss scaler; the weights before and after."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from typing import Any
+
+from tipc.run.guest.witness.door import Door, is_watched
+from tipc.run.guest.witness.tensors import weights
+
+FIRST = 1000  # losses and times that are kept, and as many of the last losses
+RATES = 8
+COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
+
+
+class Training(Door):
+    """Counts steps and keeps losses. A step inside a step (an optimiser that wraps another) is one."""
+
+    name = "Optimizer.step"
+
+    def __init__(self, witness: Any) -> None:
+        super().__init__(witness)
+        self.steps = 0
+        self.skipped = 0
+        self.backwards = 0
+        self.first_losses: list[float] = []
+        self.last_losses: deque[float] = deque(maxlen=FIRST)
+        self.first_rates: list[float] = []
+        self.rate = math.nan
+        self.times: list[float] = []
+        self.begun = 0.0  # the first forward, backward or step
+        self.ended = 0.0  # the latest step
+        self.parameters: dict[int, Any] = {}  # by identity: those that are optimised
+        self.given: dict[str, None] = {}  # names of those that an optimiser was given
+        self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
+        self.before: dict[str, Any] | None = None
+        self.amp: dict[str, str] = {}
+        self.network: Any = None  # the largest that was called in training mode
+        self.largest = 0
+        self._depth = 0
+        self._scaled: dict[int, float] = {}  # identity of a scaled loss → the loss itself
+
+    def attach(self, paddle: Any) -> None:
+        """Watch every optimiser that there is, and those that the script defines when it makes one."""
+        self.tensor = paddle.Tensor
+        base = paddle.optimizer.Optimizer
+        for kind in _family(base):
+            self._watch_optimiser(kind)
+        self.around(base, "__init__", before=self._made)
+        self.around(paddle.Tensor, "backward", before=self._backward)
+        scaler = paddle.amp.GradScaler
+        for kind in reversed(scaler.__mro__[:-1]):
+            for name, before, after in (
+                ("scale", None, self._scale),
+                ("step", None, self._scaler_stepped),
+                ("minimize", None, self._scaler_stepped),
+            ):
+                if name in vars(kind) and not is_watched(vars(kind)[name]):
+                    self.around(kind, name, before=before, after=after)
+
+    def _watch_optimiser(self, kind: type) -> None:
+        for name in ("step", "minimize"):
+            if name in vars(kind) and not is_watched(vars(kind)[name]):
+                self.around(kind, name, before=self._begin_step, after=self._end_step, failed=self._break_off)
+
+    def _made(self, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
+        for kind in type(optimiser).__mro__:
+            self._watch_optimiser(kind)
+
+    def seen_forward(self, network: Any) -> None:
+        """A network was called in training mode."""
+        size = self.witness.networks.size_of(network)
+        if size >= self.largest:  # a loss can be a network, too
+            self.network, self.largest = network, size
+        if not self.begun:
+            self.begun = time.perf_counter()
+
+    def _backward(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
+        self.backwards += 1
+        if self.before is None and self.network is not None:
+            self._add([item for item in self.network.parameters() if not item.stop_gradient])
+        if tensor.size != 1:
+            return
+        loss = self._scaled.pop(id(tensor), None)
+        if loss is None:
+            loss = float(tensor)
+        if len(self.first_losses) < FIRST:
+            self.first_losses.append(loss)
+        else:
+            self.last_losses.append(loss)
+
+    def _begin_step(self, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
+        if not hasattr(optimiser, "_parameter_list"):
+            return
+        self._depth += 1
+        if self._depth > 1:
+            return
+        if not self.begun:
+            self.begun = time.perf_counter()
+        parameters = _parameters(optimiser)
+        self._add(parameters)
+        if len(self.given) < len(parameters) or not self.steps:
+            self.given.update((item.name, None) for item in parameters)
+        self.rate = float(optimiser.get_lr())
+        if len(self.first_rates) < RATES:
+            self.first_rates.append(self.rate)
+
+    def _end_step(self, _note: None, _answer: Any, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
+        if not hasattr(optimiser, "_parameter_list"):
+            return
+        self._depth -= 1
+        if self._depth > 0:
+            return
+        self.steps += 1
+        now = time.perf_counter()
+        if len(self.times) < FIRST:
+            self.times.append(now - (self.ended or self.begun))
+        self.ended = now
+        self.witness.report_if_due()
+
+    def _break_off(self) -> None:
+        self._depth = max(0, self._depth - 1)
+
+    def _scale(self, _note: None, scaled: Any, scaler: Any, loss: Any, *_args: Any) -> None:
+        enabled = bool(getattr(scaler, "_enable", False))
+        self.amp["scaler"] = "enabled" if enabled else "disabled"
+        if enabled and loss.size == 1:
+            self._scaled = {id(scaled): float(loss)}
+
+    def _scaler_stepped(self, _note: None, _answer: Any, scaler: Any, *_args: Any, **_kwargs: Any) -> None:
+        found = getattr(scaler, "_cache_found_inf", None)
+        if getattr(scaler, "_enable", False) and found is not None and bool(found):
+            self.skipped += 1
+
+    def _add(self, parameters: list[Any]) -> None:
+        """Remember parameters as they are before they are first changed."""
+        new = [item for item in parameters if id(item) not in self.parameters]
+        if not new:
+            return
+        self.parameters.update((id(item), item) for item in new)
+        seen = weights((item.name, item) for item in new)
+        self.before = seen if self.before is None else _joined(self.before, seen)
+        room = COMPARED - sum(len(part) for _stride, part in self.samples.values())
+        total = sum(math.prod(item.shape) for item in new)
+        stride = max(1, math.ceil(total / max(1, room)))
+        for item in new:
+            self.samples[id(item)] = (stride, _part(item, stride))
+
+    def _change(self) -> float:
+        difference = size = 0.0
+        for identity, (stride, before) in self.samples.items():
+            after = _part(self.parameters[identity], stride)
+            difference += float(((after - before) ** 2).sum())
+            size += float((before**2).sum())
+        if size == 0.0:
+            return 0.0 if difference == 0.0 else math.inf
+        return math.sqrt(difference / size)
+
+    def compared(self, saved: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Tensors that are being saved against the optimised ones at this moment: ``trained`` is how many of
+        these are among them, ``apart`` how far the others lie off the way that training has gone: what a
+        detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
+        the weights of another network lie elsewhere. -1 where that cannot be told."""
+        ours = {id(item): item for item in self.parameters.values()}
+        same = sum(id(tensor) in ours for _path, tensor in saved)
+        if same < len(ours):
+            now = weights((str(place), item) for place, item in enumerate(ours.values()))
+            same = len(set(now["tensors"].values()) & set(weights(saved)["tensors"].values()))
+        told = {"trained": same, "apart": -1.0}
+        if same < len(ours):
+            told["apart"] = self._apart(saved)
+        return told
+
+    def _apart(self, saved: list[tuple[str, Any]]) -> float:
+        """How far tensors of these names lie off the way of what is optimised; -1: the names are unknown.
+
+        An average that begins with zeros and is corrected for it may be off by a factor, which is taken out.
+        """
+        if self.network is None:
+            return -1.0
+        state = self.network.state_dict()
+        named = {name: tensor for name, tensor in state.items() if id(tensor) in self.samples}
+        found = []
+        for path, tensor in saved:
+            mine = named.get(path, named.get(path.partition(".")[2]))
+            if mine is not None and list(mine.shape) == list(tensor.shape):
+                stride, before = self.samples[id(mine)]
+                found.append((_wide(_part(tensor, stride)), _wide(_part(mine, stride)), _wide(before)))
+        product = sum(float(there @ here) for there, here, _before in found)
+        size = sum(float(here @ here) for _there, here, _before in found)
+        way = math.sqrt(sum(float(((here - before) ** 2).sum()) for _there, here, before in found))
+        if way == 0.0 or size == 0.0:
+            return -1.0
+        factor = product / size
+        if not 0.5 <= factor <= 2.0:
+            factor = 1.0
+        now = math.sqrt(sum(float(((there / factor - here) ** 2).sum()) for there, here, _before in found))
+        start = math.sqrt(
+            sum(float(((there / factor - before) ** 2).sum()) for there, _here, before in found)
+        )
+        return max(0.0, (now + start) / way - 1.0)
+
+    def facts(self, *, final: bool) -> dict[str, Any]:
+        """``training``, if there was any."""
+        calls = self.witness.networks.trained
+        if not (self.steps or self.backwards):
+            return {}
+        last = [self.rate] if self.steps > RATES else []
+        told: dict[str, Any] = {
+            "steps": self.steps,
+            "skipped_steps": self.skipped,
+            "backwards": self.backwards,
+            "losses": [*self.first_losses, *self.last_losses],
+            "before": self.before,
+            "after": None,
+            "change": 0.0,
+            "learning_rates": [*self.first_rates, *last],
+            "batch_sizes": calls.batch_sizes if calls else [],
+            "samples": calls.samples if calls else 0,
+            "forwards": calls.count if calls else 0,
+            "seconds": max(0.0, self.ended - self.begun),
+            "step_seconds": self.times,
+            "input_digests": calls.digests if calls else [],
+            "amp": self.amp,
+            "given": list(self.given),
+        }
+        if final:
+            told["after"] = weights((item.name, item) for item in self.parameters.values())
+            told["change"] = self._change()
+        told["own_seconds"] = self.witness.own_seconds
+        return {"training": told}
+
+
+def _family(base: type) -> list[type]:
+    """A class and all below it."""
+    found: list[type] = [base]
+    below: list[type] = base.__subclasses__()
+    for kind in below:
+        found += _family(kind)
+    return found
+
+
+def _parameters(optimiser: Any) -> list[Any]:
+    """What an optimiser changes, also where it has groups of them."""
+    found: list[Any] = []
+    for item in optimiser._parameter_list or []:
+        found += item["params"] if isinstance(item, dict) else [item]
+    return [item for item in found if not item.stop_gradient]
+
+
+def _part(parameter: Any, stride: int) -> Any:
+    import numpy
+
+    value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
+    value = value.reshape(-1)[::stride]
+    return numpy.array(value, dtype=numpy.float32)
+
+
+def _wide(part: Any) -> Any:
+    return part.astype("float64")
+
+
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Two sets of weights as one. Its digest is over the digests, which is what it is for one set, too."""
+    import hashlib
+
+    tensors = {**first["tensors"], **second["tensors"]}
+    text = "".join(f"{name}\0{digest}\n" for name, digest in sorted(tensors.items()))
+    return {
+        "digest": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        "count": len(tensors),
+        "norm": math.hypot(first["norm"], second["norm"]),
+        "tensors": tensors,
+        "finite": first["finite"] and second["finite"],
+    }

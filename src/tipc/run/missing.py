@@ -1,0 +1,115 @@
+"""What an environment lacks for some plans, told before anything starts: paddle, AutoLog, requirements."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tipc.command import Command
+from tipc.kinds import AMP, GPU, INFER, TRAIN
+from tipc.plan.model import Plan, Step
+from tipc.plan.target.interpreter import resolve
+from tipc.reasons import Reason, because
+from tipc.run.environment import describe
+
+SCRIPT = Path(__file__).parent / "guest" / "ask_packages.py"
+PATIENCE = 30.0
+PADDLES = ("paddlepaddle", "paddlepaddle-gpu")
+OLDEST_PADDLE = (2, 2)  # the specification's
+OLDEST_CAPABILITY = (7, 0)  # of a GPU with Tensor Cores, which mixed precision needs
+REQUIREMENTS = "requirements.txt"
+REQUIREMENT = re.compile(r"^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;].*)?$")
+TEXT_LIMIT = 2**20
+
+
+def missing_for(plans: Sequence[Plan]) -> list[Reason]:
+    """What is missing for the plans, each thing once; empty where all is there or nothing can be asked."""
+    found: dict[Reason, None] = {}
+    for plan in plans:
+        for reason in (*missing_packages(plan), *weak_gpus(plan)):
+            found[reason] = None
+    return list(found)
+
+
+def weak_gpus(plan: Plan) -> Iterable[Reason]:
+    """A GPU without Tensor Cores under a cell with mixed precision."""
+    if not any(cell.precision == AMP and GPU in cell.runs_on for cell in plan.cells):
+        return
+    for gpu in describe().get("gpus") or ():
+        text = str(gpu.get("compute_cap", ""))
+        numbers = tuple(int(part) for part in re.findall(r"\d+", text))
+        if numbers and numbers < OLDEST_CAPABILITY:
+            yield because("weak-gpu", name=str(gpu.get("name", "GPU")), capability=text)
+
+
+def missing_packages(plan: Plan) -> list[Reason]:
+    """What the plan's interpreter lacks."""
+    steps = [step for step in plan.steps if step.kind in (TRAIN, INFER)]
+    named = next((Command(step.argv).interpreter for step in steps if step.argv), "")
+    if not named:
+        return []
+    interpreter = resolve(named).program
+    names = requirements(Path(plan.repo, REQUIREMENTS))
+    answer = ask(interpreter, (*PADDLES, *names), ("paddle", "auto_log"))
+    if answer is None:
+        return []
+    versions, modules = answer["packages"], answer["modules"]
+    found: list[Reason] = []
+    if any(mentions(plan, step, "paddle") for step in steps):
+        version = next((versions[name] for name in PADDLES if versions[name]), "")
+        if not version and not modules["paddle"]:
+            found.append(because("no-paddle", interpreter=interpreter))
+        elif version and numbers_of(version) < OLDEST_PADDLE:
+            found.append(because("old-paddle", version=version))
+    infers = [step for step in steps if step.kind == INFER]
+    if not modules["auto_log"] and any(mentions(plan, step, "auto_log") for step in infers):
+        found.append(because("no-auto-log", interpreter=interpreter))
+    absent = [name for name in names if not versions[name] and not (name in PADDLES and modules["paddle"])]
+    return found + [because("missing-package", name=name, file=REQUIREMENTS) for name in absent]
+
+
+def requirements(path: Path) -> list[str]:
+    """The distributions that a requirements.txt names plainly; paths, links and options are left out."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    matches = (REQUIREMENT.match(line.partition(" #")[0].strip()) for line in lines)
+    return [match[1] for match in matches if match]
+
+
+def mentions(plan: Plan, step: Step, word: str) -> bool:
+    """Whether the step's script has a word in it."""
+    script = Command(step.argv).script
+    if not script:
+        return False
+    try:
+        with Path(plan.repo, step.cwd, script).open(encoding="utf-8", errors="replace") as file:
+            return word in file.read(TEXT_LIMIT)
+    except OSError:
+        return False
+
+
+def numbers_of(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+@lru_cache(maxsize=64)  # a thousand configs have a few interpreters and requirements among them
+def ask(
+    interpreter: str, packages: tuple[str, ...], modules: tuple[str, ...]
+) -> dict[str, dict[str, Any]] | None:
+    """What the interpreter has; None where it cannot be asked, which its first step will tell."""
+    question = json.dumps({"packages": packages, "modules": modules})
+    try:
+        done = subprocess.run(
+            [interpreter, str(SCRIPT), question], capture_output=True, timeout=PATIENCE, check=True
+        )
+        answer: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return answer

@@ -1,0 +1,1 @@
+"""Data that a config needs, before its first step."""

@@ -1,0 +1,90 @@
+"""The data of a config: ``test_tipc/prepare.py`` says what to unpack, or ``test_tipc/prepare.sh`` does it.
+
+``prepare.py`` may name archives in ``ARCHIVES``, a literal that is read without running anything: a list of
+``(archive, target)``, or a dict from mode to such a list with ``"*"`` for the others. If it has a
+``if __name__ == "__main__":``, it is then run by the config's interpreter as ``prepare.py CONFIG MODE``.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.plan.model import Plan
+from tipc.plan.prepare import DECLARED, GUARD, SCRIPT, interpreter
+
+
+def prepare(plan: Plan, stream: TextIO) -> int:
+    """Prepare the data of a plan; the exit code of what did it."""
+    repo = Path(plan.repo)
+    environ = {**os.environ, GUARD: plan.repo}
+    if (repo / DECLARED).is_file():
+        from tipc.run.prepare.archive import unpack
+
+        archives, is_script = read_declaration(repo / DECLARED, plan.mode)
+        for archive, target in archives:
+            new = unpack(repo / archive, _inside(repo, target))
+            stream.write(f"{archive}: {'unpacked into ' + target if new else 'is already unpacked'}\n")
+            stream.flush()
+        return _call([interpreter(plan), DECLARED, plan.config, plan.mode], repo, environ) if is_script else 0
+    if not (repo / SCRIPT).is_file():
+        raise UsageError(f"neither {DECLARED} nor {SCRIPT} is there", path=plan.repo)
+    if os.environ.get(GUARD) == plan.repo:
+        remedy = f"name the archives in {DECLARED}, or let {SCRIPT} do the work itself"
+        raise UsageError(f"{SCRIPT} only calls `tipc prepare`", path=plan.repo, remedy=remedy)
+    return _call(["bash", SCRIPT, plan.config, plan.mode], repo, environ)
+
+
+def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool]:
+    """The archives that ``prepare.py`` names for a mode, and whether it is a script, too."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", 0) or 0
+        raise UsageError(f"cannot be read: {error}", path=str(path), line=line) from error
+    archives: list[tuple[str, str]] = []
+    for node in tree.body:
+        names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(name, ast.Name) and name.id == "ARCHIVES" for name in names):
+            archives = _archives(path, node, mode)
+    is_script = any(isinstance(node, ast.If) and "__name__" in ast.dump(node.test) for node in tree.body)
+    return archives, is_script
+
+
+def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
+    try:
+        value = ast.literal_eval(getattr(node, "value", None) or "")
+        if isinstance(value, dict):
+            value = value.get(mode, value.get("*", []))
+        pairs = [(archive, target) for archive, target in value]
+    except (ValueError, TypeError, SyntaxError) as error:
+        raise _no_list(path, node) from error
+    if not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise _no_list(path, node)
+    return pairs
+
+
+def _no_list(path: Path, node: ast.stmt) -> UsageError:
+    message = "ARCHIVES must be a literal list of (archive, target), or a dict from mode to such a list"
+    return UsageError(message, path=str(path), line=node.lineno)
+
+
+def _inside(repo: Path, target: str) -> Path:
+    path = Path(os.path.realpath(repo / target))
+    if not path.is_relative_to(os.path.realpath(repo)):
+        raise UsageError(f"the target `{target}` is outside the repository", path=str(repo / DECLARED))
+    return path
+
+
+def _call(argv: list[str], repo: Path, environ: Mapping[str, str]) -> int:
+    import subprocess
+
+    try:
+        code = subprocess.run(argv, cwd=repo, env=environ, check=False, stdin=subprocess.DEVNULL).returncode
+    except OSError as error:
+        raise EnvironmentProblem(f"{argv[0]} cannot be started: {error.strerror}") from error
+    return code if code >= 0 else 128 - code

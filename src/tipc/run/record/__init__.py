@@ -1,0 +1,1 @@
+"""What happened, kept on disk: the journal, the store, the locks."""

@@ -1,0 +1,399 @@
+"""What the witness saw a step do: the facts that verdicts rest on. A log only claims.
+
+The witness (``run/guest/witness``) stands before the script in every process of a step and tells what it sees
+through a socket to the step's keeper. ``tipc`` writes it, after the step has ended, into the run's evidence:
+``evidence/<plan>/<step>.facts.json`` for what is here, and ``….arrays.npz`` for the arrays, which are named
+here by their keys in that file. Nothing of it passes through a file that the step itself could write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tipc.errors import EnvironmentProblem
+from tipc.run.artefacts import digest as file_digest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pydantic import TypeAdapter
+
+VERSION = 1  # of the file; another one is refused
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A set of named tensors at one moment."""
+
+    digest: str  # of all names, shapes, types and bytes, independent of the order
+    count: int  # tensors
+    norm: float  # of all values together
+    tensors: Mapping[str, str] = field(default_factory=dict)  # name → digest of shape, type and bytes
+    finite: bool = True  # no NaN and no infinity in it
+
+    def holds(self, other: Weights) -> bool:
+        """Every tensor of another set is in this one, under whatever name.
+
+        An optimiser knows its parameters by other names than the state of a network does, and the state has
+        running statistics besides.
+        """
+        return bool(other.tensors) and set(other.tensors.values()) <= set(self.tensors.values())
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """Weights that were read from or written to a file."""
+
+    path: str  # absolute
+    weights: Weights
+    at_step: int  # optimiser steps taken so far
+    trained: int = -1  # written: how many of the tensors that are optimised are in it as they were then
+    apart: float = -1.0  # written: how far off the way that training has gone, in shares of it; -1: unknown
+
+
+@dataclass(frozen=True)
+class TrainingFacts:
+    """What a training did in one process."""
+
+    steps: int  # calls of an optimiser's step
+    skipped_steps: int  # that a loss scaler left out
+    backwards: int  # calls of backward
+    losses: tuple[float, ...]  # on which backward was called: the first thousand and the last thousand
+    before: Weights | None  # the optimised parameters before the first step
+    after: Weights | None  # and at the end of the process
+    change: float  # norm of the difference, relative to the norm before
+    learning_rates: tuple[float, ...]  # at the first steps and at the last one
+    batch_sizes: tuple[int, ...]  # first side of what the network was fed in training mode: the distinct ones
+    samples: int  # that it was fed in all in training mode
+    forwards: int  # outermost calls of a network in training mode
+    seconds: float  # from the first forward to the last step
+    step_seconds: tuple[float, ...]  # of the first thousand steps, each from the end of the one before
+    input_digests: tuple[str, ...] = ()  # of the first inputs of the first 64 calls: how many batches differ
+    own_seconds: float = 0.0  # what watching cost
+    given: tuple[str, ...] = ()  # names of the tensors that an optimiser had, as in ``before`` and ``after``
+    # level, dtype, whether a scaler was enabled, and how many forwards were made inside auto_cast
+    amp: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NetworkCall:
+    """One outermost call of a network in eval mode: what went in and what came out."""
+
+    network: str  # the class
+    inputs: Mapping[str, str]  # path of the argument ("0", "1.image") → key of its array
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class EvaluationFacts:
+    """What an evaluation fed to the network."""
+
+    calls: int  # in all
+    samples: int  # first sides added up
+    weights: Weights | None  # of the network at its first call
+    at_step: int  # optimiser steps taken so far: 0 in an evaluation of its own
+    kept: tuple[NetworkCall, ...]  # the first ones
+    image_statistics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # mean, std by channel
+    different_inputs: int = 0  # distinct first inputs among all calls (by digest)
+
+
+@dataclass(frozen=True)
+class ExportFacts:
+    """A network that was handed to ``jit.save`` or ``save_inference_model``."""
+
+    path: str  # absolute prefix
+    weights: Weights | None
+    files: Mapping[str, str]  # file that was written → digest
+    inputs: Mapping[str, str]  # name in the InputSpec → key of the seeded array
+    outputs: Mapping[str, str]  # index → key of the network's own answer, in eval mode and as dynamic graph
+    problem: str = ""  # why there is no answer
+
+
+@dataclass(frozen=True)
+class PredictorRun:
+    """One call of a predictor or of a loaded static model."""
+
+    inputs: Mapping[str, str]  # name → key of the array; the first runs only
+    outputs: Mapping[str, str]
+    batch: int  # first side of the first input
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PredictorFacts:
+    """A predictor of ``paddle.inference``, or a model of ``paddle.jit.load``."""
+
+    model: str  # absolute path of the program file
+    params: str
+    digests: Mapping[str, str]  # of both files as they were opened
+    engine: str  # "paddle", "onednn", "openvino", "tensorrt", "onnxruntime", "jit"
+    device: str
+    precision: str  # "fp32", "fp16", "bf16", "int8"
+    threads: int
+    runs: int
+    seconds: float  # in all runs together
+    run_seconds: tuple[float, ...]  # of the first thousand
+    batch_sizes: tuple[int, ...]  # distinct ones, in order
+    samples: int
+    kept: tuple[PredictorRun, ...]
+    different_samples: int = 0  # among those of the first thousand runs (by digest)
+    int8_operators: int | None = None  # that give int8; None: nobody could look
+    settings: Mapping[str, str] = field(default_factory=dict)  # what else the config said
+
+
+@dataclass(frozen=True)
+class ProcessFacts:
+    """What one process of a step did. A step that launches several has one for each rank."""
+
+    rank: int
+    pid: int
+    paddle: str  # its version; empty: it was never imported, and that is a fact, too
+    doors: Mapping[str, str]  # door → "" if it is watched, else why it is not
+    device: str = ""
+    training: TrainingFacts | None = None
+    evaluations: tuple[EvaluationFacts, ...] = ()
+    loads: tuple[WeightsFile, ...] = ()
+    saves: tuple[WeightsFile, ...] = ()
+    exports: tuple[ExportFacts, ...] = ()
+    predictors: tuple[PredictorFacts, ...] = ()
+    collectives: Mapping[str, int] = field(default_factory=dict)  # all_reduce, … → calls; DataParallel: 1
+    operators: Mapping[str, Mapping[str, int]] = field(
+        default_factory=dict
+    )  # operator → type of number → calls
+    images: tuple[str, ...] = ()  # image files that it opened, in order, the first thousand
+    pictures: tuple[str, ...] = ()  # image files that it wrote, likewise
+    dropped: int = 0  # messages beyond the limits
+
+
+@dataclass(frozen=True)
+class StepFacts:
+    """What all processes of a step did. ``arrays`` is the file that the keys lead into; empty: none."""
+
+    processes: tuple[ProcessFacts, ...]
+    arrays: str = ""
+    problem: str = ""  # why nothing could be seen: no Python script, …
+
+    @property
+    def main(self) -> ProcessFacts | None:
+        """Rank 0, or the process that did most with paddle."""
+        ranked = sorted(self.processes, key=lambda process: (not process.paddle, process.rank))
+        return ranked[0] if ranked else None
+
+
+# ---------------------------------------------------------------------------------------------- files
+_NAME_LIMIT = 180
+Kind = TypeVar("Kind")
+
+
+@cache
+def _reader(kind: type[Kind]) -> TypeAdapter[Kind]:
+    from pydantic import TypeAdapter  # here: a run begins without waiting for it
+
+    return TypeAdapter(kind)
+
+
+NO_SCRIPT = "the command is no Python script"
+NEVER_CONNECTED = "the script ended before the witness could begin"
+
+
+def file_name(step: str) -> str:
+    """A step's id as a file name."""
+    name = step.replace("/", "__")
+    if len(os.fsencode(name)) > _NAME_LIMIT:
+        name = name[: _NAME_LIMIT // 2] + "-" + hashlib.sha256(os.fsencode(step)).hexdigest()[:16]
+    return name
+
+
+def facts_base(run_directory: Path, plan_index: int, step_id: str) -> Path:
+    """The facts of a step are the file of this name with ``.facts.json``, its arrays with ``.arrays.npz``."""
+    return run_directory / "evidence" / str(plan_index) / file_name(step_id)
+
+
+def facts_file(base: Path) -> Path:
+    """The file of the facts themselves."""
+    return base.with_name(base.name + ".facts.json")
+
+
+def arrays_file(base: Path) -> Path:
+    """The file of the arrays that they name."""
+    return base.with_name(base.name + ".arrays.npz")
+
+
+def load_facts(run_directory: Path, plan_index: int, step_id: str, digest: str = "") -> StepFacts:
+    """What the witness saw of a step. ``digest`` is the one of its StepResult: a file that was changed since
+    it was written is refused (EnvironmentProblem), as is a damaged one or one of another version.
+
+    A step that has left no facts gives none, with a ``problem``.
+    """
+    base = facts_base(run_directory, plan_index, step_id)
+    path = facts_file(base)
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        if digest:
+            raise EnvironmentProblem("the facts of the step have been removed", path=str(path)) from None
+        return StepFacts((), problem="the step has left no facts")
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot be read: {error.strerror}", path=str(path)) from error
+    if digest and hashlib.sha256(raw).hexdigest() != digest:
+        raise EnvironmentProblem("the facts have been changed since they were written", path=str(path))
+    try:
+        content = json.loads(raw)
+        version = content.pop("version")
+        expected = content.pop("arrays_sha256")
+        if version != VERSION:
+            raise EnvironmentProblem(f"facts of version {version}, not {VERSION}", path=str(path))
+        facts: StepFacts = _reader(StepFacts).validate_python(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EnvironmentProblem("the facts are damaged", path=str(path)) from error
+    if not expected:
+        return facts
+    arrays = arrays_file(base)
+    if not arrays.is_file() or file_digest(arrays) != expected:
+        raise EnvironmentProblem("the arrays of the facts are not as they were written", path=str(arrays))
+    return replace(facts, arrays=str(arrays))
+
+
+def forget_facts(base: Path) -> None:
+    """Remove what an earlier attempt has left."""
+    facts_file(base).unlink(missing_ok=True)
+    arrays_file(base).unlink(missing_ok=True)
+
+
+def store_facts(base: Path, told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> str:
+    """Write what a keeper has heard, each file in one piece; SHA-256 of the facts file.
+
+    ``told`` is ``Hearing.told()``, and ``bodies`` the bytes of its arrays in order; None: nobody listened.
+    """
+    arrays = _arrays(told, bodies)
+    facts = _facts(told, frozenset(arrays))
+    base.parent.mkdir(parents=True, exist_ok=True)
+    digest = ""
+    if arrays:
+        import numpy
+
+        with _part_of(arrays_file(base)) as part:
+            with part.open("wb") as file:
+                numpy.savez(file, **arrays)  # type: ignore[arg-type]
+            digest = file_digest(part)
+    content = {"version": VERSION, "arrays_sha256": digest, **asdict(facts)}
+    raw = json.dumps(content, separators=(",", ":")).encode()
+    _write(facts_file(base), raw)
+    return hashlib.sha256(raw).hexdigest()
+
+
+def take_facts(base: Path) -> tuple[bytes, bytes]:
+    """Both files of the facts that were just stored, to be put elsewhere; they are removed here."""
+    facts = facts_file(base).read_bytes()
+    arrays = arrays_file(base).read_bytes() if arrays_file(base).exists() else b""
+    forget_facts(base)
+    return facts, arrays
+
+
+def put_facts(base: Path, files: tuple[bytes, bytes]) -> str:
+    """Write the files of facts that were stored on another machine; SHA-256 of the first."""
+    facts, arrays = files
+    base.parent.mkdir(parents=True, exist_ok=True)
+    if arrays:
+        _write(arrays_file(base), arrays)
+    _write(facts_file(base), facts)
+    return hashlib.sha256(facts).hexdigest()
+
+
+@contextmanager
+def _part_of(target: Path) -> Iterator[Path]:
+    """A file beside the target that takes its place when it is whole; without room nothing is left of it."""
+    part = target.with_name(target.name + ".part")
+    try:
+        yield part
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _write(target: Path, content: bytes) -> None:
+    """A file in one piece."""
+    with _part_of(target) as part:
+        part.write_bytes(content)
+
+
+def read_arrays(facts: StepFacts) -> dict[str, NDArray[Any]]:
+    """All arrays of a step, by the keys that the facts name. Only plain arrays are read, never pickles."""
+    if not facts.arrays:
+        return {}
+    import numpy
+
+    with numpy.load(facts.arrays, allow_pickle=False) as file:
+        return {key: file[key] for key in file.files}
+
+
+def _arrays(told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> dict[str, NDArray[Any]]:
+    """The arrays as they were sent. One that is not what it says is left out."""
+    if not bodies:
+        return {}
+    import numpy
+
+    made: dict[str, NDArray[Any]] = {}
+    for head, body in zip(told["arrays"] if told else [], bodies, strict=True):
+        try:
+            array = numpy.frombuffer(body, dtype=numpy.dtype(head["dtype"])).reshape(head["shape"])
+        except (ValueError, TypeError, KeyError):
+            continue
+        made.setdefault(str(head["key"]), array)
+    return made
+
+
+def _facts(told: Mapping[str, Any] | None, keys: frozenset[str]) -> StepFacts:
+    if told is None:
+        return StepFacts((), problem=NO_SCRIPT)
+    processes = tuple(_process(process, keys) for process in told["processes"])
+    ranked = tuple(sorted(processes, key=lambda process: process.rank))
+    return StepFacts(ranked, problem="" if ranked else NEVER_CONNECTED)
+
+
+def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
+    """What one process told. The pid is the kernel's word, not its own."""
+    nothing = ProcessFacts(rank=0, pid=told["pid"], paddle="", doors={})
+    if told["facts"] is None:
+        return replace(nothing, doors={"witness": "the process ended before it told anything"})
+    try:
+        facts = _reader(ProcessFacts).validate_python(told["facts"])
+    except ValueError as error:
+        return replace(nothing, doors={"witness": f"what it told is malformed: {error}"[:500]})
+    doors = dict(facts.doors)
+    if not told["final"]:
+        doors["end"] = "the process was ended before its last word"
+    known = replace(facts, pid=told["pid"], doors=doors, dropped=facts.dropped + told["dropped"])
+    return _without_lost_arrays(known, keys)
+
+
+def _without_lost_arrays(facts: ProcessFacts, keys: frozenset[str]) -> ProcessFacts:
+    """Leave out calls and runs whose arrays did not all arrive."""
+    evaluations = [
+        replace(evaluation, kept=tuple(call for call in evaluation.kept if _arrived(call, keys)))
+        for evaluation in facts.evaluations
+    ]
+    predictors = [
+        replace(predictor, kept=tuple(run for run in predictor.kept if _arrived(run, keys)))
+        for predictor in facts.predictors
+    ]
+    exports = []
+    for export in facts.exports:
+        if not _arrived(export, keys):
+            export = replace(export, inputs={}, outputs={}, problem="its arrays were beyond the limit")
+        exports.append(export)
+    return replace(
+        facts, evaluations=tuple(evaluations), predictors=tuple(predictors), exports=tuple(exports)
+    )
+
+
+def _arrived(seen: NetworkCall | PredictorRun | ExportFacts, keys: frozenset[str]) -> bool:
+    return keys.issuperset([*seen.inputs.values(), *seen.outputs.values()])

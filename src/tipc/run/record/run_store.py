@@ -1,0 +1,225 @@
+"""Where runs are kept, and how one is made, found and read back.
+
+``<home>/runs/<id>/`` holds ``plan.jsonl``, ``environment.json``, ``journal.jsonl``, ``logs/``, ``evidence/``;
+later stages add ``verdict.json`` and ``report.html``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.meant import closest
+from tipc.plan.model import Plan
+from tipc.plan.plan_json import plan_from_json, plan_to_json
+from tipc.run.environment import environment_from_json
+from tipc.run.record.disk import GO_ON, START_AGAIN, disk_problem, parse_json, write_json, write_text
+from tipc.run.record.journal import NAME, Journal, is_running, replay_of
+from tipc.run.record.replay import Replay, still_running
+from tipc.run.record.results import Run
+
+PLANS = "plan.jsonl"
+ENVIRONMENT = "environment.json"
+CONCLUSIONS = ("verdict.json", "report.html")  # written by the stages that follow
+
+
+def home() -> Path:
+    """Where runs and the history are kept: ``$TIPC_HOME``, or ``.tipc`` in the current directory."""
+    return Path(os.environ.get("TIPC_HOME") or ".tipc").absolute()
+
+
+def runs(where: Path | None = None) -> list[Path]:
+    """The directories of all runs, oldest first. One that was killed before its first line is none."""
+    folder = (where or home()) / "runs"
+    if not folder.is_dir():
+        return []
+    begun = {path: _begun(path) for path in folder.iterdir()}
+    return sorted((path for path in begun if begun[path] != NEVER), key=lambda path: (begun[path], path.name))
+
+
+def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
+    """The directory of a run: the newest (None), an id, a prefix of exactly one id, or a directory."""
+    if ref is not None and (Path(ref) / NAME).is_file():
+        return Path(ref).absolute()
+    known = runs(where)
+    if ref is None:
+        if not known:
+            raise UsageError(
+                f"there is no run in {(where or home()) / 'runs'}", remedy="tipc run CONFIG [MODE]"
+            )
+        return known[-1]
+    exact = [path for path in known if path.name == str(ref)]
+    close = exact or [path for path in known if path.name.startswith(str(ref))]
+    if len(close) == 1:
+        return close[0]
+    if close:
+        raise UsageError(f"`{ref}` names several runs: {', '.join(path.name for path in close)}")
+    meant = closest(str(ref), [path.name for path in known])
+    remedy = f"did you mean `{meant}`? tipc history lists them" if meant else "tipc history"
+    raise UsageError(f"there is no run `{ref}` in {(where or home()) / 'runs'}", remedy=remedy)
+
+
+def create_run(
+    plans: Sequence[Plan],
+    environment: Mapping[str, Any],
+    *,
+    argv: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    where: Path | None = None,
+    name: str = "",
+) -> Journal:
+    """Make the directory of a new run, with its plans and environment, and open its journal."""
+    started = time.time()
+    directory = _new_directory((where or home()) / "runs", started, name or _name(plans))
+    try:
+        files = {
+            PLANS: write_plans(directory, plans),
+            ENVIRONMENT: write_json(directory / ENVIRONMENT, environment),
+        }
+        journal = Journal(directory)
+        journal.files.update(files)
+        journal.opened(directory.name, argv, options or {}, started, _next_number(directory.parent))
+    except EnvironmentProblem as error:
+        shutil.rmtree(directory, ignore_errors=True)  # nothing has run: there is nothing to go on with
+        remedy = START_AGAIN if error.remedy == GO_ON else error.remedy
+        raise EnvironmentProblem(error.message, path=error.path, remedy=remedy) from error
+    return journal
+
+
+def write_plans(directory: Path, plans: Sequence[Plan]) -> str:
+    """Write the plans of a run, all or nothing; the file's digest."""
+    text = "".join(json.dumps(plan_to_json(plan), ensure_ascii=False) + "\n" for plan in plans)
+    return write_text(directory / PLANS, text)
+
+
+def keep_conclusions(directory: Path) -> None:
+    """Number what was concluded about a run that goes on: ``report.html`` becomes ``report.1.html``.
+
+    It is about steps that may run again, so it must not be taken for the result; but it was one.
+    """
+    number = 1
+    while any((directory / _numbered(name, number)).exists() for name in CONCLUSIONS):
+        number += 1
+    for name in CONCLUSIONS:
+        try:
+            (directory / name).rename(directory / _numbered(name, number))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise disk_problem(error, directory) from error
+
+
+def _numbered(name: str, number: int) -> str:
+    stem, _, suffix = name.rpartition(".")
+    return f"{stem}.{number}.{suffix}"
+
+
+def load_plans(directory: Path) -> tuple[Plan, ...]:
+    """The plans of a run, in order."""
+    path = directory / PLANS
+    plans: list[Plan] = []
+    try:
+        with open(path, "rb") as file:
+            plans.extend(plan_from_json(parse_json(line)) for line in file)
+    except (OSError, ValueError, UsageError) as error:
+        message = f"the plans of this run cannot be read: {error}"
+        raise UsageError(message, path=str(path), line=len(plans) + 1) from error
+    return tuple(plans)
+
+
+def load_run(ref: str | Path | None, home: Path | None = None) -> Run:
+    """Read a run back, finished or broken off. Every step of every plan has a result."""
+    directory = find_run(ref, home)
+    replay = replay_of(directory)
+    return run_of(
+        directory, load_plans(directory), load_environment(directory), replay, alive=is_running(directory)
+    )
+
+
+def run_of(
+    directory: Path,
+    plans: Sequence[Plan],
+    environment: Mapping[str, Any],
+    replay: Replay,
+    *,
+    alive: bool = False,
+) -> Run:
+    """A run, as what its journal comes to tells it."""
+    results = replay.results_of(plans)
+    finished = replay.finished
+    if finished is None and alive:
+        results = still_running(results)
+    began = replay.began
+    return Run(
+        id=began.id if began else directory.name,
+        directory=directory,
+        plans=tuple(plans),
+        environment=environment,
+        results=results,
+        started=began.at if began else 0.0,
+        ended=finished.at if finished else None,
+        argv=began.argv if began else (),
+        calls=replay.calls,
+        tampered=finished.tampered if finished else (),
+        changed_sources=finished.changed_sources if finished else (),
+    )
+
+
+def load_environment(directory: Path) -> Mapping[str, Any]:
+    """What is known about the machine: a help, not a result, so damage leaves nothing of it."""
+    try:
+        return environment_from_json(parse_json((directory / ENVIRONMENT).read_bytes()))
+    except (OSError, ValueError):
+        return {}
+
+
+def _new_directory(folder: Path, started: float, name: str) -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(started))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")  # results are not sources
+        for number in range(1, 1000):
+            directory = folder / (f"{stamp}-{name}" + (f"-{number}" if number > 1 else ""))
+            try:
+                directory.mkdir()
+            except FileExistsError:
+                continue
+            (directory / "logs").mkdir()
+            (directory / "evidence").mkdir()
+            return directory
+    except OSError as error:
+        raise disk_problem(error, folder, begun=False) from error
+    raise UsageError(f"a thousand runs were started within one second in {folder}")
+
+
+def _next_number(folder: Path) -> int:
+    """One more than the runs that are there have."""
+    return 1 + max(_begun(path)[0] for path in folder.iterdir())
+
+
+def _name(plans: Sequence[Plan]) -> str:
+    models = list(dict.fromkeys(plan.model for plan in plans))
+    name = models[0] if len(models) == 1 else f"{len(plans)}-configs"
+    return re.sub(r"[^\w.+-]+", "_", name)[:60] or "run"
+
+
+NEVER = (0, 0.0)
+
+
+def _begun(directory: Path) -> tuple[int, float]:
+    """The place of a run among others: its number, for a clock can be put back, and the time of its start."""
+    try:
+        with open(directory / NAME, "rb") as file:
+            line = parse_json(file.readline(1 << 20))
+            return int(line.get("number", 0)), float(line.get("at", 0.0))
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError):
+        return NEVER

@@ -1,0 +1,1 @@
+"""Which step runs when."""

@@ -1,0 +1,65 @@
+"""What must come after what in a run of several plans, beyond what each step needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from tipc.kinds import PREPARE
+from tipc.plan.model import Plan
+from tipc.plan.prepare import DECLARED
+from tipc.run.record.results import Key
+
+Edges = dict[Key, list[Key]]
+
+
+def order(plans: Sequence[Plan]) -> Edges:
+    """For each step, the steps of other plans that must have ended before it starts."""
+    after: Edges = {}
+    for repo in dict.fromkeys(plan.repo for plan in plans):
+        mine = [plan for plan in plans if plan.repo == repo and plan.steps]
+        _order_preparations(repo, [plan for plan in mine if plan.steps[0].id == PREPARE], after)
+    _order_rivals(plans, after)
+    return after
+
+
+def _order_preparations(repo: str, plans: Sequence[Plan], after: Edges) -> None:
+    """A ``prepare.sh`` may replace the data of another config: the plans of its repository run one by one.
+
+    What a ``prepare.py`` names is unpacked once, before anything else of its repository runs.
+    """
+    if (Path(repo) / DECLARED).is_file():
+        for before, plan in pairwise(plans):
+            after.setdefault((plan.key, PREPARE), []).append((before.key, PREPARE))
+        for plan in plans:
+            for step in plan.steps[1:]:
+                after.setdefault((plan.key, step.id), []).append((plans[-1].key, PREPARE))
+    else:
+        for before, plan in pairwise(plans):
+            _one_by_one(before, plan, after)
+
+
+def _order_rivals(plans: Sequence[Plan], after: Edges) -> None:
+    """Plans that write the same files run one by one, or each would find the other's."""
+    last: dict[str, Plan] = {}
+    for plan in plans:
+        places = {
+            _place(plan, name) for step in plan.steps for name in (*step.produces, step.model_dir) if name
+        }
+        for rival in {other.key: other for place in places if (other := last.get(place))}.values():
+            _one_by_one(rival, plan, after)
+        last.update(dict.fromkeys(places, plan))
+
+
+def _one_by_one(before: Plan, plan: Plan, after: Edges) -> None:
+    ends = [(before.key, step.id) for step in before.steps]
+    for step in plan.steps:
+        if not step.needs:
+            known = after.setdefault((plan.key, step.id), [])
+            known += [key for key in ends if key not in known]
+
+
+def _place(plan: Plan, name: str) -> str:
+    return os.path.normpath(os.path.join(plan.repo, name))

@@ -1,0 +1,237 @@
+"""From the end of a log to a likely cause and something to try. Says nothing where it does not know."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tipc.kinds import TIMEOUT
+from tipc.language import sentence
+from tipc.plan.model import Plan, Step
+from tipc.reasons import Reason, because
+from tipc.run.record.results import StepResult
+from tipc.run.show.shown import shown_config, shown_path
+
+# Modules whose package has another name on PyPI.
+PACKAGES = {
+    "paddle": "paddlepaddle",
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+    "yaml": "pyyaml",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "pkg_resources": "'setuptools<81'",
+    "auto_log": "tipc",
+}
+# How far from where a file should be it is looked for, and how many folders are seen at most.
+_UP, _DOWN, _FOLDERS = 2, 3, 500
+
+
+class Diagnosis(NamedTuple):
+    """One line each; empty where nothing is known."""
+
+    cause: str = ""
+    remedy: str = ""
+
+
+Known = Callable[[Plan, Step, re.Match[str]], Diagnosis]
+
+
+def _tell(cause: Reason, remedy: Reason | None = None) -> Diagnosis:
+    return Diagnosis(sentence(cause), sentence(remedy))
+
+
+def _no_file(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    path = found["what"]
+    config = shlex.quote(shown_config(plan))
+    if _named(step, path):
+        cause = because("cause-no-file-named", path=path, config=shown_config(plan), line=step.line)
+    else:
+        cause = because("cause-no-file", path=path)
+    return _tell(cause, because("try-prepare", config=config, mode=plan.mode))
+
+
+def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    module, python = found["what"].split(".")[0], step.argv[0]
+    if _belongs_to(plan, module):
+        root = shlex.quote(shown_path(plan.repo))
+        return _tell(
+            because("cause-own-module", python=python, module=module),
+            because("try-install-repository", python=python, path=root, module=module),
+        )
+    package = PACKAGES.get(module, module)
+    return _tell(
+        because("cause-no-module", python=python, module=module),
+        because("try-install", python=python, package=package),
+    )
+
+
+def _belongs_to(plan: Plan, module: str) -> bool:
+    """Whether a module is the repository's own: a file or folder of it, or the name that it is known by."""
+    root = Path(plan.repo)
+    own = (root / f"{module}.py").exists() or (root / module / "__init__.py").exists()
+    return own or root.name.lower() == module.lower()
+
+
+def _no_legacy_model(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    """paddle 3 exports ``model.json`` unless it is told otherwise; older scripts read ``model.pdmodel``."""
+    written = _new_format(plan, step, found["what"])
+    if written is None:
+        return _no_file(plan, step, found)
+    return _tell(
+        because("cause-new-format", wanted=found["what"], found=written),
+        because("try-legacy-format", config=shlex.quote(shown_config(plan)), mode=plan.mode),
+    )
+
+
+def _new_format(plan: Plan, step: Step, wanted: str) -> str | None:
+    """The ``.json`` that was exported where the script looks for a ``.pdmodel``."""
+    here = Path(plan.repo, step.cwd)
+    folders = [(here / wanted).parent]
+    if step.model_dir:
+        folders.append(Path(plan.repo, step.model_dir))
+    for folder in folders:
+        if folder.is_dir() and not list(folder.glob("*.pdmodel")):
+            for weights in sorted(folder.glob("*.pdiparams")):
+                if weights.with_suffix(".json").exists():
+                    return shown_path(weights.with_suffix(".json"))
+    return None
+
+
+def _no_room(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-no-room"), because("try-room"))
+
+
+def _no_memory(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-no-memory"), because("try-fewer-at-once"))
+
+
+def _bad_argument(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    word = found["what"]
+    if _named(step, word):
+        return _tell(because("cause-bad-option-named", word=word, config=shown_config(plan), line=step.line))
+    return _tell(because("cause-bad-option", word=word))
+
+
+def _quoted(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return Diagnosis(found["what"].strip())
+
+
+def _wants_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    remedy = because("try-install", python=step.argv[0], package=found["package"])
+    return Diagnosis(found["what"].strip(), sentence(remedy))
+
+
+# What a script says of itself, whatever its exit code is.
+_SAID: tuple[tuple[re.Pattern[str], Known], ...] = (
+    (re.compile(r"(?P<what>Unable to .*pip3? install (?P<package>[\w.-]+).*)"), _wants_package),
+    (re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b\s*[:\]|-]*\s*(?P<what>\S.*)"), _quoted),
+)
+# The last line that matches counts; among patterns for one line, the first.
+_KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
+    (re.compile(r"No space left on device|Disk quota exceeded"), _no_room),
+    (
+        re.compile(r"(?:Cannot open file|not find|such file or directory:)\s*'?(?P<what>[^\s',]*\.pdmodel)"),
+        _no_legacy_model,
+    ),
+    (re.compile(r"FileNotFoundError: .*?No such file or directory: '(?P<what>[^']+)'"), _no_file),
+    (re.compile(r"FileNotFoundError: (?P<what>\S+)"), _no_file),
+    (re.compile(r"can't open file '(?P<what>[^']+)'"), _no_file),
+    (re.compile(r"(?P<what>\S+): No such file or directory"), _no_file),
+    (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
+    (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
+    (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
+    (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)"), _quoted),
+    *_SAID,
+)
+
+
+def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
+    """The likely cause of a failure."""
+    if result.state == TIMEOUT:
+        return _tell(because("cause-no-end"), because("try-more-time"))
+    if result.exit_code == 0:
+        return _nothing_left(plan, step, result, log)
+    said = _said(plan, step, log, _KNOWN)
+    if said is not None:
+        return said
+    if result.signal == signal.SIGKILL:
+        return _tell(because("cause-killed"), because("try-fewer-at-once"))
+    return Diagnosis()
+
+
+def _said(
+    plan: Plan, step: Step, log: Sequence[str], patterns: Sequence[tuple[re.Pattern[str], Known]]
+) -> Diagnosis | None:
+    for line in reversed(log):
+        for pattern, known in patterns:
+            found = pattern.search(line)
+            if found:
+                return known(plan, step, found)
+    return None
+
+
+def _nothing_left(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
+    """It ended with 0 and did not leave what it should: it said why, or it left it elsewhere."""
+    said = _said(plan, step, log, _SAID)
+    if said is not None:
+        return said
+    if result.reason is not None and result.reason.code == "no-artefact":
+        wanted = str(result.reason["path"]).split(" | ")[0]
+        elsewhere = _nearby(Path(plan.repo), Path(plan.repo, wanted), result.since)
+        if elsewhere is not None:
+            return _left_elsewhere(plan, Path(plan.repo, wanted), elsewhere)
+    if step.line:
+        return _tell(because("cause-nothing-left"), because("try-compare-line", line=step.line))
+    return _tell(because("cause-nothing-left"), because("try-compare"))
+
+
+def _left_elsewhere(plan: Plan, wanted: Path, elsewhere: Path) -> Diagnosis:
+    """Say where it is, and what has to change: a name in the config, or the folder that the script takes."""
+    from_there = os.path.relpath(elsewhere, wanted.parent)
+    remedy = because("try-name-it", config=shown_config(plan), path=from_there)
+    if from_there.startswith(".."):
+        # A name cannot climb out of a folder that was never made.
+        remedy = because("try-other-folder", folder=shown_path(wanted.parent))
+    return _tell(
+        because("cause-elsewhere", wanted=shown_path(wanted), found=shown_path(elsewhere)),
+        remedy,
+    )
+
+
+def _nearby(root: Path, wanted: Path, since: float) -> Path | None:
+    """A new file of the same name not far from where it should be; the nearest."""
+    place = wanted.parent
+    for _ in range(_UP + 1):
+        for path in _files(place):
+            if path.name == wanted.name and path.stat().st_mtime >= since:
+                return path
+        place = place.parent
+        if place == root or not place.is_relative_to(root):
+            break
+    return None
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """The files below a folder, the shallow ones first, as far as it is reasonable to look."""
+    folders, seen = [(place, 0)], 0
+    while folders and seen < _FOLDERS:
+        folder, depth = folders.pop(0)
+        seen += 1
+        try:
+            entries = sorted(folder.iterdir())
+        except OSError:
+            continue
+        yield from (entry for entry in entries if entry.is_file())
+        if depth < _DOWN:
+            folders += [(entry, depth + 1) for entry in entries if entry.is_dir() and not entry.is_symlink()]
+
+
+def _named(step: Step, word: str) -> bool:
+    """Whether the command names this word, and the config the command."""
+    return bool(step.line) and any(word.lstrip("./") in argument for argument in step.argv)

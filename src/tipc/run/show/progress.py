@@ -1,0 +1,132 @@
+"""What is shown while a run goes on: plain lines here, a live picture in ``progress_live`` on a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from tipc.kinds import INTERRUPTED, PREPARE, SIGNS
+from tipc.language import plural, say, sentence
+from tipc.plan.model import Plan, Step
+from tipc.plan.plan_text import plan_notes
+from tipc.run.earlier import Kept
+from tipc.run.record.results import StepResult
+from tipc.run.show import results_log
+from tipc.visible import visible
+
+
+class Progress:
+    """Lines without control codes, one for each step when it has ended."""
+
+    def __init__(self, stream: TextIO, total: int, verbosity: int = 0) -> None:
+        self.stream = stream
+        self.verbosity = (
+            verbosity  # -1: only the summary; 1: also starts, and the status lines of the dialect
+        )
+        self.total = total
+        self.done = 0
+        self.several = False  # there is more than one config
+
+    def header(self, plans: Sequence[Plan], machine: str) -> None:
+        """What is going to run, and what is not."""
+        self.several = len(plans) > 1
+        if self.verbosity < 0:
+            return
+        for plan in plans:
+            self.write("\n".join(header_lines(plan, machine)))
+
+    def name(self, plan: Plan, step: Step) -> str:
+        """A step's id; where several configs run, behind the name of its model."""
+        return f"{plan.model} · {step.id}" if self.several else step.id
+
+    def started(self, plan: Plan, step: Step, attempt: int, log: Path) -> None:
+        """An attempt has begun."""
+        if self.verbosity > 0:
+            again = say(", attempt {number}", number=attempt) if attempt > 1 else ""
+            self.write(f"  … {step.id} ({place(step)}{again})")
+
+    def retried(self, plan: Plan, step: Step, result: StepResult) -> None:
+        """An attempt has failed and another one follows."""
+        told = say("{reason}, once more", reason=sentence(result.reason))
+        self.write(f"  ↻ {step.id} {result.wall:.1f}s: {told}")
+
+    def ended(self, plan: Plan, step: Step, result: StepResult) -> None:
+        """The last word on a step. Why it failed is told once for every cause, at the end."""
+        self.done += 1
+        if self.verbosity < 0:
+            return
+        time = f" {result.wall:.1f}s" if result.attempts else ""
+        reason = f" ({sentence(result.reason)})" if result.reason else ""
+        style = ""
+        if result.state == INTERRUPTED:
+            style = "yellow"
+        elif result.attempts:
+            style = "green" if result.ok else "red"
+        self.write(
+            f"  {SIGNS[result.state].mark} [{self.done}/{self.total}] {self.name(plan, step)}{time}{reason}",
+            style,
+        )
+        line = results_log.status_line(step, result)
+        if line and self.verbosity > 0:
+            self.write_status(line)
+
+    def kept(self, plan: Plan, step: Step, kept: Kept) -> None:
+        """A step does not run again."""
+        self.done += 1
+        state = say(kept.result.state)
+        if kept.outdated:
+            why = sentence(kept.outdated)
+            told = say("{state} before, {why} (--outdated runs it again)", state=state, why=why)
+        elif step.kind == PREPARE:
+            told = say("{state} before (--prepare runs it again)", state=state)
+        elif kept.result.ok:
+            told = say("{state} before, nothing has changed", state=state)
+        else:
+            told = say("{state} before, nothing has changed (--rerun-failed runs it again)", state=state)
+        self.write(f"  = [{self.done}/{self.total}] {self.name(plan, step)}: {told}")
+
+    def pulse(self) -> None:
+        """Nothing has happened for a moment: nothing to say."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+        self.write(f"  {text}")
+
+    def close(self) -> None:
+        """The run is over."""
+        self.stream.flush()
+
+    def write(self, text: str, style: str = "") -> None:
+        """Write lines, at once: what is seen must not lag behind what happens. Style is for terminals."""
+        self.stream.write(printable(self.stream, text) + "\n")
+        self.stream.flush()
+
+    def write_status(self, line: str) -> None:
+        """Write the dialect's status line."""
+        self.write(line)
+
+
+def header_lines(plan: Plan, machine: str) -> list[str]:
+    """One plan: the model, what the plan notes about this machine, what is skipped and why."""
+    dialect = say("dialect {name}", name=plan.dialect)
+    steps = plural(len(plan.steps), "step")
+    lines = [f"{plan.model} · {plan.mode} · {dialect} · {steps} · {machine}"]
+    skipped = Counter((skip.kind, skip.reason) for skip in plan.skipped)
+    for (kind, reason), count in skipped.items():
+        lines.append(f"  {say('skipped')}  {kind} ×{count}: {sentence(reason)}")
+    return lines + [f"  {note}" for note in plan_notes(plan)]
+
+
+def place(step: Step) -> str:
+    """Where a step runs: "cpu", "gpu:0,1", "2 × cpu"."""
+    if step.gpus:
+        return f"{step.device}:{','.join(step.gpus)}"
+    return f"{step.processes} × {step.device}" if step.processes > 1 else step.device
+
+
+def printable(stream: TextIO, text: str) -> str:
+    """The text as this stream can hold it: one that is not UTF-8 gets `?` for what it lacks."""
+    encoding = stream.encoding or "utf-8"
+    return visible(text).encode(encoding, "replace").decode(encoding, "replace")

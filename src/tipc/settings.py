@@ -1,0 +1,140 @@
+"""The settings of a repository: ``tipc.toml``, or ``[tool.tipc]`` in ``pyproject.toml``.
+
+The file is looked for upwards from the current directory; the nearest one counts, and ``tipc.toml`` before
+``pyproject.toml`` of the same directory. An option of the command line outdoes a setting.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from tipc.errors import UsageError
+from tipc.kinds import LANGUAGES
+from tipc.meant import one_of
+
+OWN, SHARED = "tipc.toml", "pyproject.toml"
+RUN, PLAN, LINT, CHECK = "run", "plan", "lint", "check"
+LEVELS = ("base", "amp", "pact", "all")
+
+
+class Setting(NamedTuple):
+    """A key that the file may have."""
+
+    name: str
+    kind: type
+    commands: tuple[str, ...]  # whose option of the same name gets it as its default
+    title: str
+    choices: tuple[str, ...] = ()  # empty: any
+    least: float | None = None  # of a number
+
+
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        Setting("mode", str, (RUN, PLAN), "the mode where a call names none"),
+        Setting("python", str, (RUN, PLAN), "the interpreter for `python` in configs"),
+        Setting("device", str, (RUN, PLAN), "plan for this device"),
+        Setting("timeout", float, (RUN,), "seconds after which a step is ended", least=1),
+        Setting("retries", int, (RUN,), "how often a failed step is tried again", least=0),
+        Setting("jobs", int, (RUN,), "at most so many steps at once", least=1),
+        Setting("executor", str, (RUN,), "where steps run"),
+        Setting("strict", bool, (RUN,), "what is not certified or flaky is a failure"),
+        Setting("ignore", list, (LINT,), "lint codes that are not shown"),
+        Setting("level", str, (CHECK,), "the level of the specification that is claimed", LEVELS),
+        Setting("lang", str, (), "the language of messages: en or zh", LANGUAGES),
+    )
+}
+
+
+class Chosen(NamedTuple):
+    """What a file says."""
+
+    path: str = ""  # of the file; empty: there is none
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def get(self, name: str) -> Any:
+        """The value of a setting; None where the file does not have it."""
+        return dict(self.values).get(name)
+
+
+def find_settings(start: str = ".") -> Chosen:
+    """The settings that hold in a directory."""
+    directory = os.path.abspath(start)
+    while True:
+        for name in (OWN, SHARED):
+            path = os.path.join(directory, name)
+            if os.path.isfile(path):
+                chosen = read_settings(path)
+                if chosen is not None:
+                    return chosen
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return Chosen()
+        directory = parent
+
+
+def read_settings(path: str) -> Chosen | None:
+    """The settings of one file; None for a ``pyproject.toml`` that says nothing about tipc."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the settings cannot be read: {error}", path=path) from None
+    shared = os.path.basename(path) == SHARED
+    if shared and "tool.tipc" not in text:
+        return None
+    table = _parsed(text, path)
+    if shared:
+        table = table.get("tool", {}).get("tipc")
+        if table is None:
+            return None
+    values = []
+    for name, value in table.items():
+        values.append((name, _checked(name, value, path, text)))
+    return Chosen(path, tuple(values))
+
+
+def _parsed(text: str, path: str) -> dict[str, Any]:
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"at line (\d+), column (\d+)", str(error))
+        line, column = (int(place[1]), int(place[2])) if place else (0, 0)
+        message = str(error).partition(" (at ")[0]
+        raise UsageError(f"not valid TOML: {message}", path=path, line=line, column=column) from None
+    return table
+
+
+def _checked(name: str, value: Any, path: str, text: str) -> Any:
+    """The value, or an error that points at its line."""
+    found = re.search(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=", text, re.MULTILINE)
+    line = text.count("\n", 0, found.start()) + 1 if found else 0
+    setting = SETTINGS.get(name)
+    if setting is None:
+        remedy = one_of(name, SETTINGS)
+        raise UsageError(f"there is no setting `{name}`", path=path, line=line, remedy=remedy)
+    if setting.kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    wrong = not isinstance(value, setting.kind) or (setting.kind is int and isinstance(value, bool))
+    if wrong:
+        message = f"`{name}` must be {_WORDS[setting.kind]}, not {value!r}"
+        raise UsageError(message, path=path, line=line, remedy=f"{name} = {_EXAMPLES[setting.kind]}")
+    if setting.choices and value not in setting.choices:
+        remedy = one_of(value, setting.choices)
+        raise UsageError(f"`{name}` cannot be `{value}`", path=path, line=line, remedy=remedy)
+    if setting.least is not None and value < setting.least:
+        raise UsageError(f"`{name}` must be at least {setting.least:g}, not {value:g}", path=path, line=line)
+    if setting.kind is list and not all(isinstance(item, str) for item in value):
+        raise UsageError(
+            f"`{name}` must be a list of texts", path=path, line=line, remedy=f"{name} = {_EXAMPLES[list]}"
+        )
+    return value
+
+
+_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list"}
+_EXAMPLES = {str: '"…"', int: "2", float: "600", bool: "true", list: '["TC052"]'}

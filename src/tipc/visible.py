@@ -1,0 +1,69 @@
+"""Text of strangers (file names, configs, logs) for a terminal: what that would obey becomes visible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+# Control characters but tab and line end, in seven and eight bits, and what turns the direction of a text.
+_OBEYED = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+_ALL = re.compile(f"[\r{_OBEYED}]")
+_NAME = re.compile(f"[\r\n\t{_OBEYED}]")
+# Colours and movements of the cursor are our own; titles, clipboards and whatever else has no place here.
+_FOREIGN = re.compile(f"(?!\x1b\\[[0-9;?]*[A-Za-z])[{_OBEYED}]")
+
+# A line that begins so is a command to GitHub's runner, whoever printed it.
+_COMMAND = re.compile(r"^([ \t]*)(::|##\[)", re.MULTILINE)
+
+
+def visible(text: str) -> str:
+    """The text with its line ends, and with everything else that a terminal obeys written as ``\\u001b``."""
+    return _ALL.sub(_escaped, text)
+
+
+def visible_name(name: str) -> str:
+    """The name of a file on one line: it may hold anything."""
+    return _NAME.sub(_escaped, name)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+class Visible:
+    """A text stream that lets no foreign command through to a terminal or to GitHub, whatever wrote it."""
+
+    def __init__(self, stream: TextIO, environment: Mapping[str, str]) -> None:
+        self._stream = stream
+        self._unfit = _FOREIGN if stream.isatty() else _ALL
+        self._on_github = environment.get("GITHUB_ACTIONS") == "true"
+        self._at_start = True  # of a line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write what is harmless as it is."""
+        safe = self._unfit.sub(_escaped, text)
+        if self._on_github:
+            head, newline, rest = safe.partition("\n")
+            if self._at_start:
+                head = _COMMAND.sub(r"\1\\\2", head)
+            safe = head + newline + _COMMAND.sub(r"\1\\\2", rest)
+            self._at_start = safe.endswith("\n") if safe else self._at_start
+        self._stream.write(safe)
+        return len(text)
+
+    def write_command(self, line: str) -> None:
+        """A line for GitHub that is our own."""
+        self._stream.write(self._unfit.sub(_escaped, line) + "\n")
+
+
+def write_command(stream: TextIO, line: str) -> None:
+    """Write a command for GitHub: no other line may look like one."""
+    write = getattr(stream, "write_command", None)
+    if write is None:
+        stream.write(f"{line}\n")
+    else:
+        write(line)

@@ -1,0 +1,214 @@
+"""A device, a dialect, a chain, a check, an engine and so on, each added from outside by one or two files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "plan"))
+from plan_samples import MODELS  # noqa: E402
+
+PLUGIN = """
+from pathlib import Path
+
+import toy_engine
+from tipc.certify.registry import check, failed, passed
+from tipc.config.dialects import load
+from tipc.config.dialects.chain_rules import chain
+from tipc.config.layout import Layout, Row
+from tipc.config.rules import Inference, OwnChain, Whole
+from tipc.hooks import hookimpl
+from tipc.kinds import Chain, Device
+from tipc.report.reporters import Reporter
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.executors.registry import ExecutorKind
+
+
+@hookimpl
+def tipc_devices():
+    return [Device("abc", "ABC")]
+
+
+@hookimpl
+def tipc_dialects():
+    return [load("models")._replace(name="toyish", title="Toy")]
+
+
+LINES = Layout(
+    (
+        Row(0, "header", keys=("toy_params",), kind="header"),
+        Row(1, "model_name", "v", ("model_name",), "name"),
+        Row(2, "python", "v", ("python",), "python"),
+        Row(3, "pack", "v", ("pack",), "script"),
+        Row(4, "inference", "v", ("inference",), "script"),
+        Row(5, "use_gpu", "kl", kind="flag"),
+        Row(6, "model_dir", "kv", kind="path"),
+    )
+)
+WHOLE = Whole(
+    modes=("toy_infer",),
+    script="{pack}",
+    export="{python} {script} --out={model_dir}",
+    saved="{model_dir}",
+)
+RUN = {"cpu": Inference("{python} {inference} {=use_gpu} {+model_dir}", (), "{log_path}/infer.log")}
+
+
+@hookimpl
+def tipc_chains():
+    # Its export leaves one file of its own format.
+    table = chain("models", "Toy", LINES, WHOLE, RUN, model_files=(("*.toy",),))
+    return [OwnChain(Chain("toy", "a chain of toys", native=True), ("toy_params",), (table,))]
+
+
+@check("HR001", "There is a licence", scope="repo", reads="LICENSE", remedy="add one")
+def licence(scene):
+    "The house wants one, so that everybody knows what may be done with a model of ours."
+    yield passed("it is there") if (scene.repo / "LICENSE").is_file() else failed("there is none")
+
+
+@hookimpl
+def tipc_checks():
+    return [licence]
+
+
+@hookimpl
+def tipc_engines():
+    return [toy_engine]
+
+
+class Counting(LocalExecutor):
+    name = "counting"
+
+    def start(self, task):
+        with open("started", "a") as file:
+            file.write(task.name + "\\n")
+        return super().start(task)
+
+
+@hookimpl
+def tipc_executors():
+    return [ExecutorKind("counting", "counts", Counting, lambda executor: 1)]
+
+
+@hookimpl
+def tipc_reporters():
+    return [Reporter("short", "one word", lambda views: views[-1].state.upper() + "\\n")]
+"""
+ENGINE = """
+NAME = "toy engine"
+PRECISION = "fp8"
+
+
+def applies(legacy, quantised, used):
+    return True
+
+
+def configure(config):
+    config.disable_gpu()
+"""
+
+
+TOY = """\
+===========================toy_params===========================
+model_name:toy
+python:python3
+pack:pack.py
+inference:infer.py
+--device:cpu
+--model_dir:out/toy
+"""
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A folder with a plug-in, as pip would have installed it, and a repository."""
+    site = tmp_path / "site"
+    info = site / "house_rules-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-rules\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[tipc]\nhouse = house_rules\n")
+    (site / "house_rules.py").write_text(PLUGIN)
+    (site / "toy_engine.py").write_text(ENGINE)
+    config = tmp_path / "repo" / "test_tipc" / "configs" / "toy" / "train_infer_python.txt"
+    config.parent.mkdir(parents=True)
+    config.write_text(MODELS)
+    toy = config.with_name("toy_infer_python.txt")
+    toy.write_text(TOY)
+    return tmp_path
+
+
+def tipc(outside: Path, *words: str, code: int = 0) -> str:
+    env = {**os.environ, "PYTHONPATH": str(outside / "site")}
+    env.pop("TIPC_HOME", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "tipc", *words],
+        cwd=outside / "repo",
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+CONFIG = "test_tipc/configs/toy/train_infer_python.txt"
+TOY_CONFIG = "test_tipc/configs/toy/toy_infer_python.txt"
+
+
+def test_a_device(outside: Path) -> None:
+    assert "abc" in tipc(outside, "plan", CONFIG, "--device", "abc")
+
+
+def test_a_dialect(outside: Path) -> None:
+    assert "toyish" in tipc(outside, "plan", CONFIG, "--dialect", "toyish", "--json")
+    assert "toyish" in tipc(outside, "plan", CONFIG, "--dialect", "toyishh", code=2)
+
+
+def planned(outside: Path) -> dict[str, Any]:
+    plan: dict[str, Any] = json.loads(tipc(outside, "plan", TOY_CONFIG, "--json"))
+    return plan
+
+
+def test_a_chain(outside: Path) -> None:
+    plan = planned(outside)
+    assert (plan["chain"], plan["mode"]) == ("toy", "toy_infer")
+    assert [step["kind"] for step in plan["steps"]] == ["export", "infer"]
+    assert plan["steps"][1]["argv"][1:] == ["infer.py", "--device=cpu", "--model_dir=out/toy"]
+    assert plan["steps"][1]["needs"] == [plan["steps"][0]["id"]]
+    assert "a chain of toys" in tipc(outside, "plan", TOY_CONFIG, "-v")
+    everything = tipc(outside, "plan", "test_tipc/configs", "--json", code=0)
+    assert [json.loads(line)["chain"] for line in everything.splitlines()] == ["toy", "train"]
+
+
+def test_a_format_of_exported_files(outside: Path) -> None:
+    assert planned(outside)["steps"][0]["produces"] == ["out/toy/*.toy"]
+
+
+def test_a_check(outside: Path) -> None:
+    assert "HR001" in tipc(outside, "checks")
+    assert "there is none" in tipc(outside, "check", code=1)
+
+
+def test_an_engine_and_its_precision(outside: Path) -> None:
+    code = "from tipc.certify.engines import Model, engines_for\nmodel = Model(True, False, frozenset())\n"
+    code += "print([(engine.name, engine.precision) for engine in engines_for(model)])"
+    env = {**os.environ, "PYTHONPATH": str(outside / "site")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert "('toy engine', 'fp8')" in done.stdout
+
+
+def test_an_executor_and_a_form_of_report(outside: Path) -> None:
+    words = ("--executor", "counting", "--only", "train", "--no-checks", "--no-prepare", "--cold")
+    tipc(outside, "run", CONFIG, *words, code=1)  # the script is not there; it was started all the same
+    assert "train" in (outside / "repo" / "started").read_text()
+    assert tipc(outside, "report", "--format", "short").startswith("FAILED")
+    assert "did you mean `counting`" in tipc(outside, "run", CONFIG, "--executor", "counting1", code=2)

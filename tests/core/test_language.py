@@ -1,0 +1,143 @@
+"""Words for people: every text that the program says has its Chinese, with the same parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import tipc
+from tipc import language
+from tipc.certify.registry import built_in_checks
+from tipc.certify.verdict import TOPICS
+from tipc.cli.main import COMMANDS, HELP_END, USAGE_TEXT
+from tipc.config.lint.cases import CASES
+from tipc.config.lint.codes import CODES
+from tipc.kinds import CHAINS, LANGUAGES, STATES, STEP_KINDS, WORST_FIRST
+from tipc.language import en_lint, plural, say, zh_checks, zh_codes, zh_fixes, zh_lint
+from tipc.language.entry import Described
+from tipc.language.zh_texts import TEXTS
+from tipc.plan.fixes import FIXES
+from tipc.report.history.comparison import CONCLUSIONS, VERDICTS
+from tipc.report.html.past_page import TITLES
+
+SOURCE = Path(tipc.__file__).parent
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Every constant that is given to ``say`` or ``plural``, with the name of the function."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            place = {"say": 0, "plural": 1}.get(node.func.id)
+            if place is None or len(node.args) <= place:
+                continue
+            text = node.args[place]
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                yield node.func.id, text.value
+    for path in SOURCE.rglob("templates/*.html"):
+        for found in re.finditer(r"\bsay\(\s*([\"'])(.*?)\1", path.read_text(encoding="utf-8")):
+            yield "say", found[2]
+        for found in re.finditer(r"\bplural\([^\"]*\"([^\"]*)\"", path.read_text(encoding="utf-8")):
+            yield "plural", found[1]
+
+
+def said() -> set[str]:
+    """The keys that the tables need: texts, counted nouns, and the words of the domain that are shown."""
+    texts = {text if name == "say" else f"{{count}} {text}s" for name, text in calls()}
+    words = {*STATES, *WORST_FIRST, *(chain.title for chain in CHAINS.values())}
+    words |= {code.severity for code in CODES.values()}
+    words |= set(TOPICS.values())
+    words |= {*COMMANDS.values(), USAGE_TEXT, HELP_END}
+    words |= {*STEP_KINDS, *CONCLUSIONS, *VERDICTS, *TITLES.values(), "epoch", "iter"}
+    texts |= {f"{{count}} {code.severity}s" for code in CODES.values()}
+    return texts | words
+
+
+def parameters(template: str) -> set[str]:
+    return {field for _text, field, _spec, _conversion in Formatter().parse(template) if field}
+
+
+def test_every_text_has_its_chinese() -> None:
+    assert sorted(said() - set(TEXTS)) == []
+
+
+@pytest.mark.parametrize("english", TEXTS)
+def test_a_translation_has_the_parameters_of_its_english(english: str) -> None:
+    assert parameters(TEXTS[english]) == parameters(english)
+
+
+def test_a_text_is_said_in_the_language_that_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_chosen", "zh")
+    assert say("and {count} more", count=3) == "还有 3 个"
+    assert plural(1, "step") == "1 个步骤"
+    monkeypatch.setattr(language, "_chosen", "en")
+    assert say("and {count} more", count=3) == "and 3 more"
+    assert plural(1, "step") == "1 step"
+    assert plural(1200, "step") == "1,200 steps"
+
+
+def test_a_text_without_a_translation_is_said_in_english() -> None:
+    unknown = "a text that no table has"
+    assert say(unknown, "zh") == unknown
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_every_case_of_lint_has_its_sentences_with_its_own_parameters(name: str) -> None:
+    table = {"en": en_lint.CASES, "zh": zh_lint.CASES}[name]
+    assert set(table) == set(CASES)
+    for case, sentences in table.items():
+        assert set.union(*map(parameters, sentences)) == set(CASES[case]), case
+
+
+def test_every_lint_code_has_a_case_and_every_case_a_code() -> None:
+    assert {case.partition("-")[0] for case in CASES} == set(CODES)
+
+
+def english() -> dict[str, Described]:
+    """Everything that ``tipc explain`` knows of tipc's own."""
+    found = {code.code: Described(code.title, code.reason, code.remedy) for code in CODES.values()}
+    found |= {fix.id: Described(fix.title, fix.reason) for fix in FIXES.values()}
+    for check in built_in_checks():
+        found[check.id] = Described(check.title, check.reason, check.remedy, check.reads)
+    return found
+
+
+def test_every_check_fix_and_lint_code_is_explained_in_chinese_part_by_part() -> None:
+    chinese = {**zh_codes.CODES, **zh_fixes.FIXES, **zh_checks.CHECKS}
+    told = english()
+    assert set(chinese) == set(told)
+    for identity, words in told.items():
+        for part in ("title", "reason", "remedy", "reads"):
+            given = getattr(chinese[identity], part)
+            assert bool(given) == bool(getattr(words, part)), f"{identity}: {part}"
+            # Names that people copy are the same in both: options, files, functions.
+            code = set(re.findall(r"--[a-z][a-z_-]+", getattr(words, part)))
+            assert code == set(re.findall(r"--[a-z][a-z_-]+", given)), f"{identity}: {part}"
+
+
+DOCS = SOURCE.parents[1] / "docs"
+
+
+def test_the_chinese_pages_have_every_code_and_check_as_the_program_says_them() -> None:
+    lint = (DOCS / "lint.zh-CN.md").read_text(encoding="utf-8")
+    for code in CODES.values():
+        row = f"| {code.code} | {TEXTS[code.severity]} | {zh_codes.CODES[code.code].title} |"
+        assert row in lint, row
+    checks = (DOCS / "checks.zh-CN.md").read_text(encoding="utf-8")
+    for check in built_in_checks():
+        assert f"| {check.id} | {check.scope} | {zh_checks.CHECKS[check.id].title} |" in checks, check.id
+
+
+@pytest.mark.parametrize("page", ["running", "checks", "lint"])
+def test_a_chinese_page_names_the_same_options(page: str) -> None:
+    """What was added to one and forgotten in the other."""
+    english = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    chinese = (DOCS / f"{page}.zh-CN.md").read_text(encoding="utf-8")
+    options = re.compile(r"`(-[a-zA-Z]|--[a-z][a-z-]+)")
+    assert set(options.findall(english)) <= set(options.findall(chinese))
