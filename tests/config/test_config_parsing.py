@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipc.config.dialect import parse
-from tipc.config.layouts import FULL, SLIM
-from tipc.config.parse import for_mode, items, key, option, rest_of_line, second_field, split
-from tipc.config.text import Value, read_source, source_of
+from tipc.config.bash import for_mode, items, key, option, rest_of_line, second_field, split
+from tipc.config.dialects.layouts import FULL, SLIM
+from tipc.config.layout import parse
+from tipc.config.source import Value, read_source, source_of
 from tipc.errors import UsageError
 
 LINE = st.text(alphabet="ab=:|, -", max_size=14)
@@ -128,7 +128,7 @@ def test_a_carriage_return_stays_visible() -> None:
 
 def test_the_field_after_a_header_is_found_by_its_word() -> None:
     word = "to_static_train_benchmark_params"
-    from tipc.config.layouts import changed
+    from tipc.config.dialects.layouts import changed
 
     layout = changed(FULL, after=(("to_static", word),))
     text = f"title\nx\n==={word}===\nto_static_train:--fast\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_examples import FULL, SLIM, replaced, with_line, without
 
-from tipc.config.lint.engine import lint_bytes
+from tipc.cli.main import main
+from tipc.config.lint.finding import Edit
 from tipc.config.lint.fix import apply, fixed, write_atomically
-from tipc.config.lint.model import Edit
+from tipc.config.lint.linter import lint_bytes
 
 HERE = Path("/nowhere/test_tipc/configs/toy/train_infer_python.txt")
 
 
 def mend(text: str | bytes) -> tuple[str, list[str], list[str]]:
     data = text if isinstance(text, bytes) else text.encode()
-    after, done, left = fixed(data, "c.txt", HERE)
-    return after.decode("utf-8", "surrogateescape"), [f.code for f in done], [f.code for f in left]
+    made = fixed(data, "c.txt", HERE)
+    text = made.data.decode("utf-8", "surrogateescape")
+    return text, [f.code for f in made.mended], [f.code for f in made.findings]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +147,74 @@ def test_any_bytes_give_findings_or_none_and_mending_twice_is_mending_once(data:
         assert finding.message
         assert finding.detail
         assert finding.fix
-    once, _, left = fixed(data, "c.txt", HERE)
-    twice, again, _ = fixed(once, "c.txt", HERE)
-    assert twice == once
-    assert again == []
-    assert not [finding for finding in left if finding.edits]
+    once = fixed(data, "c.txt", HERE)
+    twice = fixed(once.data, "c.txt", HERE)
+    assert twice.data == once.data
+    assert twice.mended == []
+    assert len(once.findings) <= len(lint_bytes(data, "c.txt", HERE))
+    refused = {refusal.finding.code for refusal in once.refused}
+    assert not [finding for finding in once.findings if finding.edits and finding.code not in refused]
+
+
+# ------------------------------------------------------------------- the command, with a plan at hand
+
+
+def config_in(root: Path, text: str, script: str = "") -> Path:
+    path = root / "test_tipc" / "configs" / "train_infer_python.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    if script:
+        (root / "test_tipc" / "test_train_inference_python.sh").write_text(script)
+    return path
+
+
+def test_the_file_of_an_unknown_script_is_never_changed(tmp_path: Path, capsys) -> None:
+    text = replaced(FULL, "pact_train", "pact_train: null").replace("\n", "\r\n")
+    path = config_in(tmp_path, text, "echo my own script\n")
+    for option in ("--fix", "--unsafe-fixes"):
+        main(["lint", option, str(path)])
+        assert path.read_bytes() == text.encode()
+        assert "is not known" in capsys.readouterr().out
+
+
+def test_a_fix_that_loses_commands_is_undone_and_told(tmp_path: Path, capsys, monkeypatch) -> None:
+    path = config_in(tmp_path, replaced(FULL, "infer_quant", "infer_quant:Fasle"))
+    before = path.read_bytes()
+    monkeypatch.setattr("tipc.cli.lint_risk._steps", fewer_after(before))
+    assert main(["lint", "--fix", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert path.read_bytes() == before
+    assert "not fixed" in said
+    assert "the plan would lose 1 infer" in said
+    assert main(["lint", "--unsafe-fixes", str(path)]) == 0
+    assert f"risk {path}: the plan would lose 1 infer" in capsys.readouterr().out
+    assert path.read_text() == FULL
+
+
+def fewer_after(before: bytes):
+    return lambda path, data, options: Counter(infer=2 if data == before else 1)
+
+
+def test_an_evaluation_that_is_lost_is_not_replaced_by_null(tmp_path: Path) -> None:
+    path = config_in(tmp_path, without(FULL, "eval:"))
+    before = path.read_text()
+    main(["lint", "--fix", str(path)])
+    assert path.read_text() == before
+
+
+def test_diff_shows_and_changes_nothing(tmp_path: Path, capsys) -> None:
+    path = config_in(tmp_path, replaced(FULL, "pact_train", "pact_train: null"))
+    before = path.read_text()
+    assert main(["lint", "--diff", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "-pact_train: null\n+pact_train:null\n" in said
+    assert path.read_text() == before
+
+
+def test_a_safe_fix_is_made_and_leaves_the_plan_as_large(tmp_path: Path, capsys) -> None:
+    path = config_in(tmp_path, without(FULL, "pact_train"))
+    assert main(["lint", "--fix", str(path)]) == 0
+    assert path.read_text() == FULL
+    assert "fixed" in capsys.readouterr().out
+    assert main(["lint", "--fix", str(path)]) == 0
+    assert path.read_text() == FULL

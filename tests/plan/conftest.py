@@ -7,8 +7,9 @@ import pytest
 from plan_samples import SAMPLES, changed, write
 
 from tipc.plan.build import build_plan
-from tipc.plan.machine import Machine
 from tipc.plan.model import Plan
+from tipc.plan.request import PlanOptions
+from tipc.plan.target.machine import Machine
 
 LITE = "lite_train_lite_infer"
 CPU = Machine(cores=2)
@@ -23,7 +24,7 @@ def upstream(tmp_path: Path) -> Planner:
         dialect: str, lines: dict[int, str] | None = None, mode: str = LITE, text: str = "", **more: object
     ):
         path = write(tmp_path, text or changed(SAMPLES[dialect], lines or {}))
-        return build_plan(path, mode, dialect=dialect, as_upstream=True, machine=CPU, **more)
+        return build_plan(path, mode, PlanOptions(dialect=dialect, as_upstream=True, machine=CPU, **more))
 
     return plan
 
@@ -36,6 +37,6 @@ def plan(tmp_path: Path) -> Planner:
         dialect: str, lines: dict[int, str] | None = None, mode: str = LITE, text: str = "", **more: object
     ):
         path = write(tmp_path, text or changed(SAMPLES[dialect], lines or {}))
-        return build_plan(path, mode, **{"dialect": dialect, "machine": CPU, **more})
+        return build_plan(path, mode, PlanOptions(**{"dialect": dialect, "machine": CPU, **more}))
 
     return plan

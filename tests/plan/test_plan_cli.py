@@ -13,8 +13,8 @@ from plan_samples import MODELS, SAMPLES, SEG, changed, write
 from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.fixes import FIXES
-from tipc.plan.inputs import expand_configs
-from tipc.plan.schema import VERSION, plan_from_json
+from tipc.plan.plan_json import SCHEMA, plan_from_json
+from tipc.plan.request import Expansion, expand
 
 FIELDS = {"id", "kind", "cell", "argv", "env", "cwd", "log", "needs", "produces", "status_line"}
 
@@ -34,7 +34,7 @@ def test_json_has_one_object_a_line_and_the_fields_of_the_schema(tmp_path: Path,
     objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [one["dialect"] for one in objects] == list(SAMPLES)
     for one in objects:
-        assert one["schema"] == VERSION
+        assert one["schema"] == SCHEMA
         assert set(one) >= {"config", "mode", "dialect", "fixes", "skipped", "steps"}
         assert one["fixes"] == []
         assert all(set(step) >= FIELDS for step in one["steps"])
@@ -46,7 +46,17 @@ def test_a_plan_of_another_schema_is_refused() -> None:
     with pytest.raises(UsageError, match="schema 99"):
         plan_from_json({"schema": 99})
     with pytest.raises(UsageError, match="no plan"):
-        plan_from_json({"schema": VERSION})
+        plan_from_json({"schema": SCHEMA})
+
+
+def test_a_wrong_type_in_a_plan_is_refused_with_its_place(tmp_path: Path, capsys) -> None:
+    assert main(["plan", str(write(tmp_path, MODELS)), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    data["steps"][1]["argv"] = "python train.py"
+    with pytest.raises(UsageError, match=r"no plan: steps\.1\.argv"):
+        plan_from_json(data)
+    with pytest.raises(UsageError, match="not a JSON object"):
+        plan_from_json([])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dialect", ["models", "clas"])
@@ -107,12 +117,12 @@ def test_an_unknown_mode_exits_2_and_lists_the_known(tmp_path: Path, capsys) -> 
     assert "whole_infer" in capsys.readouterr().err
 
 
-def test_every_error_of_several_configs_is_told_and_no_plan_is_printed(tmp_path: Path, capsys) -> None:
+def test_every_error_of_several_configs_is_told_and_the_others_are_planned(tmp_path: Path, capsys) -> None:
     good = write(tmp_path, MODELS, "good_train_infer_python.txt")
     bad = [write(tmp_path, changed(MODELS, {3: "python:"}), f"bad{i}_train_infer_python.txt") for i in (1, 2)]
     assert main(["plan", str(good), *map(str, bad)]) == 2
     said = capsys.readouterr()
-    assert said.out == ""
+    assert said.out.count("dialect models") == 1
     assert all(str(path) in said.err for path in bad)
 
 
@@ -127,11 +137,40 @@ def test_a_directory_a_glob_and_a_mode_are_understood(tmp_path: Path, monkeypatc
     second = write(tmp_path, SEG, "b_train_infer_python.txt")
     write(tmp_path, "numpy\n", "requirements.txt")
     monkeypatch.chdir(tmp_path)
-    assert expand_configs([str(tmp_path)], None) == ([first, second], "lite_train_lite_infer")
-    assert expand_configs([str(tmp_path), "whole_infer"], None) == ([first, second], "whole_infer")
-    paths, mode = expand_configs(["test_tipc/configs/*/a_*.txt", str(first)], "nightly")
-    assert ([path.resolve() for path in paths][:1], mode) == ([first.resolve()], "nightly")
-    assert expand_configs([str(first), "whole_infer"], "nightly")[1] == "nightly"
+    both = (str(first), str(second))
+    assert expand([str(tmp_path)], None) == Expansion(both, "lite_train_lite_infer")
+    assert expand([str(tmp_path), "whole_infer"], None) == Expansion(both, "whole_infer")
+    found = expand(["test_tipc/configs/*/a_*.txt", str(first)], "nightly")
+    assert (Path(found.configs[0]).resolve(), found.mode) == (first.resolve(), "nightly")
+    assert expand([str(first), "whole_infer"], "nightly").mode == "nightly"
+
+
+def test_a_directory_leaves_out_other_chains_and_says_how_many(tmp_path: Path, capsys) -> None:
+    write(tmp_path, MODELS, "a_train_infer_python.txt")
+    for name in ("a", "b"):
+        write(tmp_path, "===serving_params===\nmodel_name:x\n", f"{name}_serving_python_linux.txt")
+    assert main(["plan", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert said.out.count("dialect models") == 1
+    assert said.err == "left out: 2 configs for serving_python: the repository has no script for it\n"
+
+
+def test_a_directory_with_something_broken_plans_the_rest_and_exits_2(tmp_path: Path, capsys) -> None:
+    write(tmp_path, MODELS, "a_train_infer_python.txt")
+    broken = write(tmp_path, "", "b_train_infer_python.txt")
+    short = write(tmp_path, MODELS.replace("\neval:", "\n##\neval:"), "c_train_infer_python.txt")
+    assert main(["plan", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out.count("dialect models") == 1
+    assert f"{broken}: TC001" in said.err
+    assert f"{short}:17:1: TC011" in said.err
+
+
+def test_an_error_that_lint_finds_stops_a_plan_but_not_one_as_upstream(tmp_path: Path, capsys) -> None:
+    path = str(write(tmp_path, MODELS.replace("\neval:", "\n##\neval:")))
+    assert main(["plan", path]) == 2
+    assert "TC011" in capsys.readouterr().err
+    assert main(["plan", path, "--as-upstream"]) == 0
 
 
 def test_the_fixes_are_listed_with_their_reasons(capsys) -> None:
@@ -139,7 +178,7 @@ def test_the_fixes_are_listed_with_their_reasons(capsys) -> None:
     text = capsys.readouterr().out
     assert all(f"{fix.id}  {fix.title}" in text for fix in FIXES.values())
     assert main(["fixes", "--json", "--dialect", "det"]) == 0
-    assert {fix["id"] for fix in json.loads(capsys.readouterr().out)} >= {"TF011", "TF016"}
+    assert {fix["id"] for fix in json.loads(capsys.readouterr().out)["fixes"]} >= {"TF011", "TF016"}
 
 
 def test_the_module_runs_as_a_command_from_the_repository(tmp_path: Path) -> None:
@@ -167,12 +206,3 @@ def test_planning_imports_nothing_heavy() -> None:
         "typing_extensions",
         "paddle",
     }
-
-
-def test_a_draft_has_the_fields_of_a_plan() -> None:
-    from dataclasses import fields
-
-    from tipc.plan import draft, model
-
-    for name in ("Step", "Cell", "Skip", "AppliedFix", "Plan"):
-        assert list(getattr(draft, name)._fields) == [field.name for field in fields(getattr(model, name))]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 from plan_samples import MODELS, write
 
 from tipc.config.dialects import NAMES, load
 from tipc.plan.build import build_plan
 from tipc.plan.fixes import FIXES
-from tipc.plan.schema import plan_to_json
+from tipc.plan.plan_json import plan_to_json
+from tipc.plan.request import PlanOptions
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -29,7 +32,9 @@ def test_every_fix_names_dialects_that_there_are() -> None:
 def test_every_field_of_the_schema_is_described(tmp_path: Path) -> None:
     text = (DOCS / "plan.md").read_text(encoding="utf-8")
     data = plan_to_json(build_plan(write(tmp_path, MODELS), "lite_train_lite_infer"))
-    names = {*data, *data["steps"][0], *data["cells"][0], *data["skipped"][0], *data["fixes"][0]}
+    names = {*data, *data["steps"][0], *data["cells"][0], *data["skipped"][0], *data["fixes"][0]} | {
+        *data["evidence"][0]
+    }
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
@@ -44,12 +49,16 @@ def test_the_example_of_a_new_dialect_plans(tmp_path: Path, monkeypatch) -> None
 
     text = (DOCS / "adding-a-dialect.md").read_text(encoding="utf-8")
     module, mark = re.findall(r"```python\n(.*?)```", text, re.S)
-    space: dict[str, object] = {"Marks": dialects.Marks}
+    space: dict[str, object] = {"Family": dialects.Family}
     exec(module, space)  # the document's own code
-    exec("marks = {" + mark + "}", space)
+    exec("families = {" + mark + "}", space)
+    made = ModuleType("tipc.config.dialects.parl")
+    made.DIALECT = space["DIALECT"]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, made.__name__, made)
     monkeypatch.setattr(dialects, "NAMES", (*NAMES, "parl"))
-    monkeypatch.setattr("tipc.plan.build.load", lambda name: space["DIALECT"])
-    plan = build_plan(write(tmp_path, MODELS), "lite_train_lite_infer", dialect="parl", as_upstream=True)
+    monkeypatch.setitem(dialects.TABLES["train"], "parl", f"{made.__name__}:DIALECT")
+    options = PlanOptions(dialect="parl", as_upstream=True)
+    plan = build_plan(write(tmp_path, MODELS), "lite_train_lite_infer", options)
     assert plan.dialect == "parl"
     assert plan.steps[0].status_line.startswith(" Run successfully with command - python3 train.py")
-    assert "parl" in space["marks"]  # type: ignore[operator]
+    assert "parl" in space["families"]  # type: ignore[operator]

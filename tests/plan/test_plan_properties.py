@@ -13,9 +13,10 @@ from plan_samples import SAMPLES, write
 
 from tipc.errors import UsageError
 from tipc.plan.build import build_plan
-from tipc.plan.machine import Machine
 from tipc.plan.modes import MODES
-from tipc.plan.schema import plan_from_json, plan_to_json
+from tipc.plan.plan_json import plan_from_json, plan_to_json
+from tipc.plan.request import PlanOptions
+from tipc.plan.target.machine import Machine
 
 QUIET = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MACHINES = st.sampled_from([Machine(cores=2), Machine(cores=8, gpus=2)])
@@ -47,7 +48,7 @@ PIECES = [
 
 def planned(path: Path, mode: str, machine: Machine, **more: object) -> None:
     try:
-        plan = build_plan(path, mode, machine=machine, **more)
+        plan = build_plan(path, mode, PlanOptions(machine=machine, **more))
     except UsageError as error:
         message, code = str(error), error.exit_code
         assert (str(path) in message, code) == (True, 2), message

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipc.config.parse import split
-from tipc.plan.bashtest import bare, bracket
-from tipc.plan.shellwords import ShellNeeded, echoed, split_words
+from tipc.config.bash import split
+from tipc.plan.bash_tests import bare, bracket
+from tipc.plan.shell_words import Pattern, ShellNeeded, echoed, matching, split_words
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash to compare with")
 VARIABLES = {"HOME": "/home/x", "A": "value", "B": "two words"}
@@ -84,12 +84,19 @@ def test_a_redirection_of_the_script_is_taken_off_and_what_follows_a_blank_is_an
     assert targets == ["out/x"]
 
 
-def test_a_pattern_becomes_the_files_that_it_names(tmp_path) -> None:
+def test_a_pattern_stays_one_and_a_quoted_sign_is_only_a_character(tmp_path) -> None:
+    words = split_words("x *.jpg '*.jpg' a[*", lookup, str(tmp_path))
+    assert words == ["x", "*.jpg", "*.jpg", "a[*"]
+    assert [isinstance(word, Pattern) for word in words] == [False, True, False, True]
+
+
+def test_a_pattern_means_the_files_that_it_names_from_a_directory(tmp_path) -> None:
     for name in ("a.jpg", "b.jpg", "c.png"):
         (tmp_path / name).touch()
-    assert split_words("x *.jpg '*.jpg' *.gif", lookup, str(tmp_path)) == [
-        "x", "a.jpg", "b.jpg", "*.jpg", "*.gif",
-    ]  # fmt: skip
+    assert matching("*.jpg", str(tmp_path)) == ["a.jpg", "b.jpg"]
+    assert matching(f"{tmp_path}/*.png", "/") == [f"{tmp_path}/c.png"]
+    assert matching("*.gif", str(tmp_path)) == []
+    assert split_words("'*'*.jpg", lookup, str(tmp_path)) == ["**.jpg"]
 
 
 @needs_bash
@@ -140,3 +147,18 @@ def test_a_quoted_blank_does_not_end_a_redirection() -> None:
     words = split_words('python infer.py > out/threads_"a b".log 2>&1', lambda _: "", ".", targets)
     assert words == ["python", "infer.py"]
     assert split_words(targets[0], lambda _: "") == ["out/threads_a b.log"]
+
+
+def test_the_home_of_another_user_is_filled_in() -> None:
+    home = os.path.expanduser("~root")
+    assert split_words("x ~root/data ~nobody-at-all/x '~root'", str) == [
+        "x",
+        f"{home}/data",
+        "~nobody-at-all/x",
+        "~root",
+    ]
+
+
+def test_braces_that_make_a_million_words_are_refused_at_once() -> None:
+    with pytest.raises(ShellNeeded, match="more than 1000 words"):
+        split_words("x " + "{a,b}" * 20, str)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from as_someone import Someone, someone
 
 from tipc.errors import EnvironmentProblem
-from tipc.plan.trace.sandbox import record
+from tipc.plan.trace.record.sandbox import Sandbox
 
 CONFIG = """\
 name:toy
@@ -64,10 +66,23 @@ def why_not_isolated() -> str:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "x.sh").touch()
         try:
-            record(Path(folder).resolve(), Path("."), ["x.sh"], "", [], [])
+            Sandbox(Path(folder).resolve()).record(Path("."), ["x.sh"], "")
         except EnvironmentProblem as problem:
             return problem.message
     return ""
+
+
+@pytest.fixture(params=["root", "user"])
+def who(request: pytest.FixtureRequest) -> Someone:
+    return someone(request.param)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A directory that every user can come to; pytest shuts its own again whenever it starts."""
+    with tempfile.TemporaryDirectory(prefix="tipc-test-") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder).resolve()
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +90,14 @@ def isolation(request: pytest.FixtureRequest) -> None:
     """Skip what runs scripts where user namespaces are forbidden; the tests of words run anywhere."""
     if request.module.__name__ != "test_trace_words" and why_not_isolated():
         pytest.skip(why_not_isolated())
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Traces of a test are its own."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture

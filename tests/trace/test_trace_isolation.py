@@ -7,14 +7,17 @@ import os
 import socket
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tipc.errors import EnvironmentProblem, UsageError
-from tipc.plan.trace import api, sandbox
-from tipc.plan.trace.copying import copy_tree
+from tipc.plan.request import PlanOptions
+from tipc.plan.trace import api
+from tipc.plan.trace.record import sandbox
+from tipc.plan.trace.record.snapshot import lay_out, list_repository, read_contents
 
 Make = Callable[..., Path]
 
@@ -100,7 +103,7 @@ def test_an_endless_loop_is_stopped_and_what_came_before_is_the_plan(
 
 
 def test_endless_calls_are_no_plan(repository: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tipc.plan.trace.sandbox.MOST_CALLS", 40)
+    monkeypatch.setattr("tipc.plan.trace.record.sandbox.MOST_CALLS", 40)
     with pytest.raises(UsageError, match="without end"):
         trace(repository("while true; do python train.py; done\n"))
 
@@ -148,12 +151,29 @@ def test_who_trusts_the_script_can_run_it_without_isolation(
     monkeypatch.setenv("TIPC_TRACE_UNISOLATED", "1")
     config = repository()
     before = fingerprint(tmp_path)
-    open_plan = trace(config)
+    open_plan = api.trace_upstream(config, "lite", config.parents[2], asked=True)
     assert fingerprint(tmp_path) == before
+    assert any("without isolation" in note for note in open_plan.notes)
     monkeypatch.delenv("TIPC_TRACE_UNISOLATED")
     assert {(step.id, step.argv, step.cwd) for step in open_plan.steps} == {
         (step.id, step.argv, step.cwd) for step in trace(config).steps
     }
+
+
+def test_nobody_who_did_not_ask_for_a_trace_runs_a_script_in_the_open(
+    repository: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIPC_TRACE_UNISOLATED", "1")
+    jobs = []
+
+    def refuse(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        jobs.append(job)
+        return {"refused": "unshare: no"}
+
+    monkeypatch.setattr(sandbox, "_start", refuse)
+    with pytest.raises(EnvironmentProblem, match="unshare: no"):
+        api.trace_plan(repository(), "lite", PlanOptions())
+    assert [job["isolate"] for job in jobs] == [True]
 
 
 def test_a_wrong_time_limit_is_a_usage_error(repository: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,8 +190,13 @@ def test_the_copy_keeps_names_and_sizes_but_not_the_weight(tmp_path: Path) -> No
     (source / "run.sh").write_text("echo\n", encoding="utf-8")
     (source / "run.sh").chmod(0o755)
     (source / "link").symlink_to("data/big.bin")
-    assert copy_tree(str(source), str(target)) == 0
-    assert sorted(path.name for path in target.iterdir()) == ["data", "link", "run.sh"]
+    (source / "link_out").symlink_to("/etc")
+    listing = list_repository(str(source))
+    assert listing.left_out == 0
+    memory, entries = read_contents(str(source), listing)
+    lay_out(memory, entries, str(target))
+    os.close(memory)
+    assert sorted(path.name for path in target.iterdir()) == ["data", "link", "link_out", "run.sh"]
     assert (target / "data" / "big.bin").stat().st_size == 1_000_000
     assert (target / "data" / "big.bin").stat().st_blocks == 0
     assert (target / "link").is_symlink()

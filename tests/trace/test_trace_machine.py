@@ -13,8 +13,10 @@ from models_script import SCRIPT, make_repository
 from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.build import build_plan
-from tipc.plan.machine import Machine
+from tipc.plan.request import PlanOptions
+from tipc.plan.target.machine import Machine
 from tipc.plan.trace.api import trace_plan, verify_plan
+from tipc.reasons import because
 
 Make = Callable[..., Path]
 CPU, TWO_GPUS = Machine(cores=2), Machine(cores=8, gpus=2)
@@ -57,7 +59,7 @@ inference:deploy/infer.py
 
 def test_on_a_machine_without_a_gpu_the_plan_is_for_the_cpu(tmp_path: Path) -> None:
     config = make_repository(tmp_path, MODELS)
-    plan = trace_plan(config, "lite_train_lite_infer", tmp_path, machine=CPU)
+    plan = trace_plan(config, "lite_train_lite_infer", PlanOptions(repo=str(tmp_path), machine=CPU))
     first, second = (step for step in plan.steps if step.kind == "train")
     assert first.argv[:4] == (sys.executable, "train.py", "--device", "cpu")
     assert second.argv[1:4] == ("-m", "paddle.distributed.launch", "--nproc_per_node=2")
@@ -66,13 +68,15 @@ def test_on_a_machine_without_a_gpu_the_plan_is_for_the_cpu(tmp_path: Path) -> N
     assert {step.settings["device"] for step in plan.steps if step.kind == "infer"} == {"cpu"}
     assert [cell.runs_on for cell in plan.cells] == ["cpu", "2 × cpu (gloo)"]
     assert all(cell.not_certified for cell in plan.cells)
-    assert {skip.reason for skip in plan.skipped} == {"no GPU on this machine"}
-    assert any("python3.7" in note for note in plan.notes)
+    assert {skip.reason for skip in plan.skipped} == {because("no-device", device="gpu")}
+    assert plan.interpreter.asked == "python3.7"
 
 
 def test_on_a_machine_with_gpus_everything_is_planned(tmp_path: Path) -> None:
     config = make_repository(tmp_path, MODELS)
-    plan = trace_plan(config, "lite_train_lite_infer", tmp_path, machine=TWO_GPUS, python="py")
+    plan = trace_plan(
+        config, "lite_train_lite_infer", PlanOptions(repo=str(tmp_path), machine=TWO_GPUS, python="py")
+    )
     assert [step.kind for step in plan.steps] == ["train", "eval", "export", "infer", "infer"] * 2
     assert plan.steps[5].gpus == ("0", "1")
     assert plan.skipped == ()
@@ -82,15 +86,18 @@ def test_on_a_machine_with_gpus_everything_is_planned(tmp_path: Path) -> None:
 
 def test_a_cell_that_asks_for_more_gpus_is_left_out_with_all_its_steps(tmp_path: Path) -> None:
     config = make_repository(tmp_path, MODELS)
-    plan = trace_plan(config, "lite_train_lite_infer", tmp_path, machine=Machine(cores=2, gpus=1))
+    plan = trace_plan(
+        config, "lite_train_lite_infer", PlanOptions(repo=str(tmp_path), machine=Machine(cores=2, gpus=1))
+    )
     assert {step.cell for step in plan.steps} == {"norm_train-gpu0-False"}
-    assert any("asks for 2 devices, this machine has 1" in skip.reason for skip in plan.skipped)
+    assert because("few-devices", device="gpu", asked=2, here=1) in [skip.reason for skip in plan.skipped]
 
 
 def test_traced_and_native_plans_have_the_same_steps(tmp_path: Path) -> None:
     config = make_repository(tmp_path, MODELS)
-    native = build_plan(config, "lite_train_lite_infer", repo=tmp_path, dialect="models", as_upstream=True)
-    traced = trace_plan(config, "lite_train_lite_infer", tmp_path, as_upstream=True)
+    options = PlanOptions(repo=str(tmp_path), dialect="models", as_upstream=True)
+    native = build_plan(config, "lite_train_lite_infer", options)
+    traced = trace_plan(config, "lite_train_lite_infer", PlanOptions(repo=str(tmp_path), as_upstream=True))
     for ours, theirs in zip(native.steps, traced.steps, strict=True):
         assert (ours.kind, ours.argv, ours.cwd) == (theirs.kind, theirs.argv, theirs.cwd)
         assert ours.env["CUDA_VISIBLE_DEVICES"] == theirs.env["CUDA_VISIBLE_DEVICES"]
@@ -138,20 +145,18 @@ def test_a_script_that_no_dialect_fits_is_traced_without_being_asked(
     assert [step["kind"] for step in plan["steps"]].count("train") == 2
 
 
-def test_a_wildcard_is_filled_in_by_a_shell_only_on_request(repository: Make) -> None:
-    config = repository("python train.py --out=o\npython export.py --weights='o/*/x.pdparams' --save=o/m\n")
-    quiet = trace_plan(config, "lite", config.parents[2], machine=CPU)
-    assert any("wildcard" in note for note in quiet.notes)
-    assert quiet.steps[1].shell == ""
-    allowed = trace_plan(config, "lite", config.parents[2], machine=CPU, allow_shell=True)
-    assert allowed.steps[1].shell.endswith("--weights=o/*/x.pdparams --save=o/m")
+def test_a_wildcard_is_filled_in_when_the_step_starts(repository: Make) -> None:
+    config = repository("python train.py --out=o\npython export.py --load o/*/x.pdparams --save=o/m\n")
+    plan = trace_plan(config, "lite", PlanOptions(repo=str(config.parents[2]), machine=CPU))
+    assert plan.steps[1].argv[2:] == ("--load", "o/*/x.pdparams", "--save=o/m")
+    assert plan.steps[1].globs == ("o/*/x.pdparams",)
 
 
 def test_the_script_may_stand_in_a_folder_of_the_repository(tmp_path: Path) -> None:
     root = tmp_path / "tests"
     config = make_repository(root, MODELS, "source test_tipc/more.sh\nfit $1\n")
     (root / "test_tipc" / "more.sh").write_text("fit() { python train.py --config=$1; }\n", encoding="utf-8")
-    plan = trace_plan(config, "lite", tmp_path, as_upstream=True)
+    plan = trace_plan(config, "lite", PlanOptions(repo=str(tmp_path), as_upstream=True))
     assert plan.steps[0].argv[2] == "--config=test_tipc/configs/toy/train_infer_python.txt"
     assert plan.steps[0].cwd == "tests"
 

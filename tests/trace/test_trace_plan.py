@@ -92,7 +92,7 @@ def test_weights_models_and_status_lines_are_found(plan: Plan) -> None:
 def test_a_traced_plan_says_so_and_names_what_it_leaves_out(plan: Plan) -> None:
     assert plan.traced
     assert "test_tipc/go.sh" in plan.notes[0]
-    left_out = " / ".join(skip.what for skip in plan.skipped)
+    left_out = " / ".join(skip.label for skip in plan.skipped)
     for word in ("pip install", "apt-get install", "curl", "wget"):
         assert word in left_out
 
@@ -173,7 +173,7 @@ python setup.py install
         "python eval.py use_gpu=True",
         "python eval.py --after=127",
     ]
-    assert [skip.what for skip in plan.skipped] == ["python setup.py install"]
+    assert [skip.argv for skip in plan.skipped] == [("python", "setup.py", "install")]
 
 
 def test_a_script_that_only_calls_tipc_cannot_be_traced(repository: Make) -> None:
@@ -190,7 +190,7 @@ def test_a_repository_with_no_script_is_a_usage_error(repository: Make) -> None:
 def test_several_scripts_are_not_guessed_among(repository: Make) -> None:
     config = repository()
     (config.parents[1] / "other.sh").write_text("true\n", encoding="utf-8")
-    with pytest.raises(UsageError, match=r"go\.sh, other\.sh"):
+    with pytest.raises(UsageError, match=r"go\.sh, test_tipc/other\.sh"):
         trace(config)
     assert trace_upstream(config, "lite", config.parents[2], script="test_tipc/go.sh").steps
 

@@ -10,7 +10,7 @@ import pytest
 
 from tipc.plan.model import Plan
 from tipc.plan.trace.api import trace_upstream
-from tipc.plan.trace.script import find_script
+from tipc.plan.trace.record.script import find_script
 
 Make = Callable[..., Path]
 SETTING = "out=work/toy; save=$out/run; mkdir -p $out\n"
@@ -114,7 +114,7 @@ seq 2 | xargs -I{} $py deploy/run.py --number={}
     assert [step.log for step in plan.steps[:3]] == [f"work/toy/{n}.log" for n in ("fit", "freeze", "run")]
     assert plan.steps[2].env["CUDA_VISIBLE_DEVICES"] == "1"
     assert plan.steps[3].cwd == "deploy"
-    assert {os.path.basename(skip.what.split()[0]) for skip in plan.skipped} == {
+    assert {os.path.basename(skip.argv[0]) for skip in plan.skipped} == {
         "python3.7",
         "nvidia-smi",
         "ps",
@@ -180,3 +180,22 @@ done
     plan = trace(repository(script))
     assert [step.argv[1] for step in plan.steps] == ["run.py", "client_infer.py", "-m"] * 2
     assert {step.cwd for step in plan.steps} == {"deploy"}
+
+
+@pytest.mark.parametrize(("option", "taken"), [(" --do_eval", "best_model"), ("", "iter_20")])
+def test_a_best_model_is_there_only_where_the_training_picks_one(
+    repository: Make, option: str, taken: str
+) -> None:
+    script = f"""\
+save=work/toy/run
+python3 tools/fit.py --iters=20 --save_dir=$save{option}
+name=best_model/model.pdparams
+[ -f $save/$name ] || name=iter_20/model.pdparams
+python3 tools/freeze.py --weights=$save/$name
+"""
+    config = repository(script)
+    fit = config.parents[2] / "tools" / "fit.py"
+    fit.write_text("parser.add_argument('--do_eval', action='store_true')\n", encoding="utf-8")
+    assert commands(trace(config))[1:] == [
+        f"python3 tools/freeze.py --weights=work/toy/run/{taken}/model.pdparams"
+    ]

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipc.config.text import source_of
+from tipc.config.source import source_of
 from tipc.errors import UsageError
-from tipc.plan.trace import demand, paths
-from tipc.plan.trace.kinds import dissect, kind_of, purpose_of, purposes
-from tipc.plan.trace.script import find_script
-from tipc.plan.trace.status import status_lines
+from tipc.plan.trace.read import paths
+from tipc.plan.trace.read.purposes import dissect, kind_of, purpose_of, purposes
+from tipc.plan.trace.read.status import status_lines
+from tipc.plan.trace.record import demand
+from tipc.plan.trace.record.script import find_script
 
 REPO = Path("/repo")
 
@@ -129,7 +130,7 @@ def test_lookups_are_found_in_what_bash_wrote_down() -> None:
 def test_any_text_is_read_without_failing(text: str) -> None:
     list(demand.lookups(f"+ 1.0 /repo\t[ {text}", REPO))
     list(demand.lookups(text, REPO))
-    demand.programs(text, REPO)
+    demand.programs(text, REPO, lambda path: False)
     status_lines(text, [["python", text]])
     dissect(["python", text, text])
     purposes(source_of(text.encode("utf-8", "surrogatepass"), "c"))
