@@ -16,8 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tipc.kinds import BLOCKED, FAILED, PASSED
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run.record import BLOCKED, FAILED, PASSED, Run, StepResult
+from tipc.reasons import because
+from tipc.run.record.results import Run, StepResult
 
 OUT = "test_tipc/output/tiny/lite_train_lite_infer/out"
 
@@ -52,7 +54,12 @@ def plan_of(repo: Path, precision: str = "fp32", infer_precision: str = "fp32", 
     """The plan of a small repository, as the planner would make it on this machine."""
     option = {"amp": ["--amp_level=O2"], "pact": ["--pact_quant"]}.get(precision, [])
     cell = Cell(
-        "cell", f"{precision}_train", "0", "cpu", precision=precision, not_certified="there is no GPU here"
+        "cell",
+        f"{precision}_train",
+        "0",
+        "cpu",
+        precision=precision,
+        not_certified=(because("no-device", device="gpu"),),
     )
     python, weights = sys.executable, f"{OUT}/latest.pdparams"
     settings = {"batch_size": "1", "precision": infer_precision, "mkldnn": "True", "threads": "1"}
@@ -127,16 +134,18 @@ def run_chain(repo: Path, plan: Plan, *, preload: tuple[str, ...] = (), only: tu
     told = execute(repo, todo, preload) if todo else {}
     results = {}
     for step in plan.steps:
-        base = StepResult(plan.key, step.id, BLOCKED, "needs an earlier step", log=str(repo / step.log))
+        base = StepResult(
+            plan.key, step.id, BLOCKED, because("needs", step="earlier"), log=str(repo / step.log)
+        )
         if step.id in told:
             _, code, begin, wall = told[step.id]
-            state, reason = (PASSED, "") if code == 0 else (FAILED, f"exit {code}")
+            state, reason = (PASSED, None) if code == 0 else (FAILED, because("exit", status=code))
             base = replace(
                 base, state=state, reason=reason, exit_code=code, attempts=1, started=begin, wall=wall
             )
         elif only and step.kind not in only:
             base = replace(
-                base, state=PASSED, reason="", exit_code=0, attempts=1, started=started - 3600, wall=1.0
+                base, state=PASSED, reason=None, exit_code=0, attempts=1, started=started - 3600, wall=1.0
             )
         results[(plan.key, step.id)] = base
     return Run("lie", home, (plan,), {"gpus": []}, results, started, time.time())

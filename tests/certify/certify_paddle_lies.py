@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TRAIN, EXPORT, INFER = "train.py", "tools/export_model.py", "deploy/inference_python/infer.py"
-EPOCHS = 6
-ALL, EXPORTED, INFERRED, NOTHING = (), ("export", "infer"), ("infer",), ("none",)
 
 
 @dataclass(frozen=True)
 class PaddleLie:
-    """One edit, the steps that it changes, and who must find it."""
+    """One edit, and who must find it."""
 
     name: str
     file: str
@@ -19,7 +17,6 @@ class PaddleLie:
     new: str
     check: str
     cause: str
-    rerun: tuple[str, ...] = EXPORTED
     precision: str = "fp32"
     infer_precision: str = "fp32"
 
@@ -42,7 +39,7 @@ LIES = [
         "        self.inner = inner\n    def forward(self, x):\n        return -self.inner(x)\n"
         "model = Other(model)\nmodel.eval()",
         "TP301",
-        "other predictions than the trained model's",
+        "other answers than the trained network's",
     ),
     PaddleLie(
         "export that normalises by the batch",
@@ -52,7 +49,7 @@ LIES = [
         "        self.inner = inner\n    def forward(self, x):\n        y = self.inner(x)\n"
         "        return y - y.mean(axis=0, keepdim=True)\nmodel = ByBatch(model)\nmodel.eval()",
         "TP303",
-        "the predictions depend on the batch size",
+        "the predictions depend on the batch",
     ),
     PaddleLie(
         "export with a fixed batch",
@@ -61,7 +58,6 @@ LIES = [
         "[1, 3, 16, 16]",
         "TX702",
         "a fixed batch of 1",
-        rerun=("export",),
     ),
     PaddleLie(
         "half a parameter file",
@@ -71,7 +67,6 @@ LIES = [
         "open(args.save_inference_dir + '/inference.pdiparams', 'r+b').truncate(900)",
         "TX702",
         "does not load",
-        rerun=("export",),
     ),
     PaddleLie(
         "deployment with the channels in the other order",
@@ -80,7 +75,6 @@ LIES = [
         "return data.load(paths)[:, ::-1]",
         "TP304",
         "RGB and BGR",
-        rerun=NOTHING,
     ),
     PaddleLie(
         "deployment without the normalisation",
@@ -89,16 +83,6 @@ LIES = [
         "return data.load(paths) * data.STD + data.MEAN",
         "TP304",
         "another mean or scale",
-        rerun=NOTHING,
-    ),
-    PaddleLie(
-        "deployment with another size",
-        INFER,
-        "return data.load(paths)",
-        "return data.load(paths)[:, :, :12, :12]",
-        "TP304",
-        "the preprocessing differs",
-        rerun=NOTHING,
     ),
     PaddleLie(
         "weights with NaN in them",
@@ -107,7 +91,6 @@ LIES = [
         "model.head.bias.set_value(paddle.full([3], float('nan')))\n    " + SAVE,
         "TX703",
         "head.bias",
-        rerun=("train",),
     ),
     PaddleLie(
         "half a weights file",
@@ -116,7 +99,6 @@ LIES = [
         SAVE + "\n    open(args.output_dir + '/latest.pdparams', 'r+b').truncate(500)",
         "TX703",
         "cannot be read",
-        rerun=("train",),
     ),
     PaddleLie(
         "weights saved before the training",
@@ -127,7 +109,6 @@ LIES = [
         "    paddle.save(other.state_dict(), args.output_dir + '/latest.pdparams')",
         "TL108",
         "training's own evaluations found",
-        rerun=("train", "eval"),
     ),
     PaddleLie(
         "AMP option that nothing reads",
@@ -135,8 +116,7 @@ LIES = [
         'args.amp_level != "O0"',
         "False",
         "TA202",
-        "--amp_level is declared at train.py:15, and no code uses its value",
-        rerun=("train",),
+        "the network was never called in an enabled auto_cast",
         precision="amp",
     ),
     PaddleLie(
@@ -146,7 +126,6 @@ LIES = [
         "net.build(False)",
         "TQ401",
         "none of its 3 convolutions and linear layers",
-        rerun=ALL,
         precision="pact",
     ),
     PaddleLie(
@@ -156,7 +135,6 @@ LIES = [
         "parameters=[p for n, p in model.named_parameters() if not n.endswith('alpha')])",
         "TQ403",
         "3 of 3 clipping values never moved",
-        rerun=("train",),
         precision="pact",
     ),
     PaddleLie(
@@ -177,7 +155,6 @@ LIES = [
         "TQ402",
         "not on their grid",
         precision="pact",
-        rerun=("export",),
     ),
     PaddleLie(
         "int8 asked of a model with nothing quantised",
@@ -186,7 +163,6 @@ LIES = [
         "import argparse",
         "TQ404",
         "no quantised layer",
-        rerun=INFERRED,
         infer_precision="int8",
     ),
     PaddleLie(
@@ -195,8 +171,7 @@ LIES = [
         "class_id: {row.argmax()}",
         "class_id: 2",
         "TP307",
-        "it printed class 2 for 0_0.png, the exported model predicts",
-        rerun=INFERRED,
+        "it printed class 2",
     ),
 ]
 MORE_EDITS = {

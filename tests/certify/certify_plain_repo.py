@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+WEIGHTS = {"conv.weight": [0.5, -0.25, 0.125], "head.weight": [[1.0, 2.0], [3.0, 4.0]]}
+
 TRAIN = """
 import argparse, os, pickle, sys
+
+import numpy as np
+
+WEIGHTS = {"conv.weight": [0.5, -0.25, 0.125], "head.weight": [[1.0, 2.0], [3.0, 4.0]]}
 
 parser = argparse.ArgumentParser()
 for name in ("--output-dir", "--epochs", "--batch-size", "--data-path", "--pretrained", "--amp_level"):
@@ -26,7 +32,7 @@ for epoch in range(1, int(args.epochs) + 1):
               f"avg_reader_cost: 0.01000 sec, avg_batch_cost: 0.10000 sec, avg_samples: 4.0, "
               f"avg_ips: 40.00000 images/sec.")
 with open(os.path.join(args.output_dir, "latest.pdparams"), "wb") as stream:
-    pickle.dump({}, stream)
+    pickle.dump({name: np.array(value, "float32") for name, value in WEIGHTS.items()}, stream)
 """
 
 EXPORT = """
@@ -102,7 +108,7 @@ def make_plain_repo(root: Path) -> Path:
     images = root / "lite_data" / "val"
     images.mkdir(parents=True)
     for index in range(8):
-        (images / f"{index}.jpg").write_bytes(b"jpeg")
+        (images / f"{index}.jpg").write_bytes(b"jpeg %d" % index)
     return root
 
 

@@ -44,13 +44,35 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         (root / name).write_text("print('written')\n")
     assert main(["init", str(root), "--model", "toy", "--img-path", "./lite_data/val"]) == 0
     (root / "test_tipc" / "parity.py").write_text("def samples(request): return []\n")
+    (root / "requirements.txt").write_text("paddlepaddle\n")
+    write_readme(root)
     (root / "lite_data.tar").write_bytes(archive())
     capsys.readouterr()
     return root
 
 
-def checklist(repo: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, object]]:
-    code = main(["check", str(repo), "--json"])
+HEADINGS = (
+    "Toy", "1. Introduction", "2. Data and accuracy", "3. Environment", "3.2 Data", "3.3 Model",
+    "4.1 Training", "4.2 Evaluation", "4.3 Prediction", "5. Deployment", "6. Test script",
+    "7. Licence", "8. References",
+)  # fmt: skip
+
+
+def write_readme(root: Path) -> None:
+    """A README in the template, with a command for each script and two pictures."""
+    commands = "".join(f"python {name} --help\n" for name in SCRIPTS)
+    (root / "images").mkdir()
+    for name in ("demo", "result"):
+        (root / "images" / f"{name}.jpg").write_bytes(b"\xff\xd8\xff\xe0" + name.encode())
+    parts = [f"# {heading}" for heading in HEADINGS]
+    parts += ["Paper: https://arxiv.org/abs/1. Reference: https://github.com/a/b. Thanks to its authors."]
+    parts += ["```bash", "pip install -r requirements.txt", commands + "```", "![a](images/demo.jpg)"]
+    parts += ["![b](images/result.jpg)", ""]
+    (root / "README.md").write_text("\n".join(parts))
+
+
+def checklist(repo: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, dict[str, object]]:
+    code = main(["check", str(repo), "--json", *more])
     data = json.loads(capsys.readouterr().out)
     assert code == (0 if data["passed"] else 1)
     return {finding["check"]: finding for finding in data["findings"]}
@@ -60,7 +82,7 @@ def test_a_complete_repository_lacks_nothing_but_a_run(
     repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = checklist(repo, capsys)
-    assert {check for check, one in found.items() if one["status"] != "pass"} == {"TD808"}
+    assert {check for check, one in found.items() if one["status"] != "pass"} == {"TD808", "TD814", "TD815"}
     assert "never run" in str(found["TD808"]["message"])
 
 
@@ -82,12 +104,8 @@ LIES = {
         "TD804", "toy is not mentioned",
         lambda root: replace_in(root, "docs/test_train_pact_inference_python.md", "toy", "cat"),
     ),
-    "no PACT config": (
-        "TD803", "toy PACT",
-        lambda root: (root / "test_tipc/configs/toy/train_pact_infer_python.txt").unlink(),
-    ),
     "a config that is no config": (
-        "TD803", "and is none",
+        "TD803", "no dialect fits it",
         lambda root: (root / "test_tipc/configs/toy/train_amp_infer_python.txt").write_text("x\n"),
     ),
     "no inference script": ("TD801", "inference", lambda root: (root / SCRIPTS[-1]).unlink()),
@@ -95,7 +113,36 @@ LIES = {
         "TD802", "test_train_inference_python.sh",
         lambda root: (root / "test_tipc/test_train_inference_python.sh").unlink(),
     ),
-    "no parity": ("TD809", "no test_tipc/parity.py", lambda root: (root / "test_tipc/parity.py").unlink()),
+    "a parity that nobody wrote": (
+        "TD809", "still the skeleton",
+        lambda root: (root / "test_tipc/parity.py").write_text("raise NotImplementedError()"),
+    ),
+    "a document without a command": (
+        "TD804", "no shell block runs",
+        lambda root: replace_in(root, "docs/test_train_inference_python.md", "```bash", "```"),
+    ),
+    "a README of one line": (
+        "TD811", "no such chapter", lambda root: (root / "README.md").write_text("# x\n"),
+    ),
+    "a README without its paper": (
+        "TD811", "the paper",
+        lambda root: replace_in(root, "../README.md", "Paper: https://arxiv.org/abs/1.", ""),
+    ),
+    "no command for the export": (
+        "TD812", "no command runs tools/export_model.py",
+        lambda root: replace_in(root, "../README.md", "tools/export_model.py", "tools/other.py"),
+    ),
+    "the sample shown twice": (
+        "TD813", "one picture",
+        lambda root: (root / "images/result.jpg").write_bytes((root / "images/demo.jpg").read_bytes()),
+    ),
+    "a picture that is none": (
+        "TD813", "no document shows",
+        lambda root: [(root / f"images/{name}.jpg").write_text("x") for name in ("demo", "result")],
+    ),
+    "no requirements": (
+        "TD810", "there is no requirements.txt", lambda root: (root / "requirements.txt").unlink(),
+    ),
 }  # fmt: skip
 
 
@@ -149,5 +196,79 @@ def test_the_markdown_is_a_task_list_without_markup_of_the_repository(
 
 def test_an_empty_directory_and_none_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path)]) == 1
-    assert "0 of 9 points are in order" in capsys.readouterr().out
+    assert "0 of 15 points are in order" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "nowhere")]) == 2
+
+
+def test_a_level_is_the_highest_that_every_model_has_unless_one_is_asked_for(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "test_tipc/configs/toy/train_pact_infer_python.txt").unlink()
+    (repo / "test_tipc/prepare.sh").unlink()
+    found = checklist(repo, capsys)
+    assert found["TD803"]["status"] == found["TD802"]["status"] == "pass"
+    assert "base + AMP" in str(found["TD803"]["message"])
+    found = checklist(repo, capsys, "--level", "all")
+    assert "toy PACT" in str(found["TD803"]["message"])
+    assert "prepare.sh" in str(found["TD802"]["message"])
+    (repo / "test_tipc/configs/toy/train_amp_infer_python.txt").unlink()
+    assert "level base:" in str(checklist(repo, capsys)["TD803"]["message"])
+    assert "toy AMP" in str(checklist(repo, capsys, "--level", "amp")["TD803"]["message"])
+
+
+def test_both_names_of_the_document_for_pact_are_accepted(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs = repo / "test_tipc/docs"
+    (docs / "test_train_pact_inference_python.md").rename(docs / "test_pact_train_infer_python.md")
+    assert checklist(repo, capsys)["TD804"]["status"] == "pass"
+
+
+def test_the_runs_of_a_repository_are_looked_for_in_it(
+    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tipc.certify import repository
+
+    asked: list[Path] = []
+    monkeypatch.delenv("TIPC_HOME")
+    monkeypatch.setattr("tipc.run.record.run_store.runs", lambda where=None: asked.append(where) or [])
+    repository.newest_runs(repo, {BASE})
+    assert asked == [repo / ".tipc"]
+
+
+def test_the_commands_of_the_documents_are_run_in_a_copy(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in SCRIPTS:
+        (repo / name).write_text("import pathlib; pathlib.Path('made-by-docs').touch()")
+    for path in (repo / "test_tipc").rglob("*.md"):
+        path.write_text(path.read_text().replace("```bash", "```"))  # its chain is not what is tested here
+    text = (repo / "README.md").read_text()
+    text += (
+        "<!-- tipc:needs npu -->\n```bash\nexit 3\n```\n```bash\npython run.py --data /path/to/data\n```\n"
+    )
+    (repo / "README.md").write_text(text)
+    found = checklist(repo, capsys, "--run-docs")["TD814"]
+    assert found["status"] == "pass", found
+    assert "1 blocks of commands, 2 left out" in str(found["message"])
+    assert not (repo / "made-by-docs").exists()
+    (repo / "train.py").write_text("raise SystemExit(7)")
+    found = checklist(repo, capsys, "--run-docs")["TD814"]
+    assert found["status"] == "fail"
+    assert "exit 7" in json.dumps(found)
+    log = next((repo / ".tipc/docs").glob("*/00-README.md-*.log")).read_text()
+    assert "python train.py --help" in log
+    assert "pip install" not in log
+
+
+def test_recordings_that_are_given_are_compared(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from tipc.align import Recorder
+
+    for name, value in (("ref", 1.0), ("same", 1.0), ("other", 1.5)):
+        with Recorder(repo / f"{name}.npz") as record:
+            record.forward("logits", value)
+    paths = [str(repo / f"{name}.npz") for name in ("ref", "same", "other")]
+    assert checklist(repo, capsys, "--align", paths[0], paths[1])["TD815"]["status"] == "pass"
+    found = checklist(repo, capsys, "--align", paths[0], paths[2])["TD815"]
+    assert "forward/logits" in str(found["message"])
+    assert found["status"] == "fail"

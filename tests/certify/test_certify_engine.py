@@ -12,14 +12,21 @@ from certify_answers import alarms
 from certify_chain import plan_of, run_chain
 from certify_plain_repo import make_plain_repo
 
-from tipc.certify.store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
-from tipc.certify.text import verdict_text
+from tipc.certify import certifier
+from tipc.certify.evidence.log_text import verdict_text
+from tipc.certify.evidence.probing import Asked
+from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
+from tipc.certify.verdict_store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
+from tipc.certify.words import why_open
 from tipc.errors import EnvironmentProblem
+from tipc.kinds import BLOCKED, FLAKY, PENDING, TIMEOUT
+from tipc.language import sentence
 from tipc.plan.model import Skip
-from tipc.run.record import BLOCKED, FLAKY, PENDING, TIMEOUT, Run
+from tipc.reasons import Reason, because
+from tipc.run.record.results import Run
 
-Judge = Callable[[Run], list[Finding]]
+Judge = Callable[..., list[Finding]]
 
 
 @pytest.fixture
@@ -36,15 +43,15 @@ def with_result(run: Run, step: str, **changes: object) -> Run:
 @pytest.mark.parametrize(
     ("state", "reason", "status", "required"),
     [
-        (TIMEOUT, "after 60 s", FAIL, True),
-        (BLOCKED, "needs x", UNCHECKED, True),
-        (PENDING, "", UNCHECKED, True),
-        (PENDING, "not selected", UNCHECKED, True),
-        (FLAKY, "", PASS, True),
+        (TIMEOUT, because("no-end-in", seconds=60), FAIL, True),
+        (BLOCKED, because("needs", step="x"), UNCHECKED, True),
+        (PENDING, None, UNCHECKED, True),
+        (PENDING, because("not-selected"), UNCHECKED, True),
+        (FLAKY, because("passed-at-attempt", attempt=2), PASS, True),
     ],
 )
 def test_a_step_that_did_not_run_well_is_never_a_pass(
-    run: Run, judge: Judge, state: str, reason: str, status: str, required: bool
+    run: Run, judge: Judge, state: str, reason: Reason | None, status: str, required: bool
 ) -> None:
     found = judge(with_result(run, "cell/eval", state=state, reason=reason))
     [finding] = [one for one in found if one.check == "TS001" and one.step == "cell/eval"]
@@ -54,10 +61,10 @@ def test_a_step_that_did_not_run_well_is_never_a_pass(
 
 
 def test_a_part_of_the_chain_is_not_certified_however_well_it_went(run: Run, judge: Judge) -> None:
-    part = with_result(run, "cell/eval", state=PENDING, reason="not selected")
+    part = with_result(run, "cell/eval", state=PENDING, reason=because("not-selected"))
     verdict = Verdict(run.id, tuple(judge(part)))
     assert not verdict.passed
-    text = verdict_text(verdict, part.left_out)
+    text = verdict_text(verdict, sentence(part.left_out))
     assert f"\nNOT CERTIFIED: 1 of {len(run.results)} steps were not selected · {run.id} · " in text
     assert "try: run them as well: `tipc run --resume" in text
 
@@ -77,11 +84,11 @@ def test_what_this_machine_cannot_show_fails_only_a_strict_verdict(run: Run, jud
 
 def test_gpu_inference_that_was_left_out_is_not_certified(run: Run, judge: Judge) -> None:
     skips = (
-        Skip("cell", "infer", "infer gpu batch_size=1", "no GPU on this machine"),
-        Skip("cell", "infer", "infer cpu precision=int8", "the model is not quantised"),
+        Skip("cell", "infer", because("no-device", device="gpu"), "gpu", {"batch_size": "1"}),
+        Skip("cell", "infer", because("int8-needs-quantised"), "cpu", {"precision": "int8"}),
     )
     plan = run.plans[0]
-    cells = tuple(replace(cell, asked="-1", not_certified="") for cell in plan.cells)
+    cells = tuple(replace(cell, asked="-1", not_certified=()) for cell in plan.cells)
     for skipped, status in ((skips, NOT_CERTIFIED), (skips[1:], PASS)):
         changed = replace(run, plans=(replace(plan, cells=cells, skipped=skipped),))
         [finding] = [one for one in judge(changed) if one.check == "TS003"]
@@ -135,5 +142,46 @@ def test_the_text_has_every_problem_its_remedy_and_no_control_characters() -> No
     text = verdict_text(Verdict("r1", (finding, replace(finding, status=PASS))))
     assert "✘ TS002  failed  title  [c/train]" in text
     assert "try: mend it" in text
-    assert "NOT CERTIFIED · r1 · 1 passed, 1 failed, 0 unchecked, 0 not certified" in text
+    assert "FAILED · r1 · 1 passed, 1 failed, 0 unchecked, 0 not certified" in text
     assert "\x1b" not in text
+
+
+def test_what_was_not_shown_is_not_certified_and_what_is_wrong_failed() -> None:
+    open_one = Finding("TP301", "parity", UNCHECKED, "nothing to compare")
+    wrong = Finding("TS002", "errors", FAIL, "a traceback")
+    fine = Finding("TS001", "steps", PASS, "passed")
+    assert Verdict("r", (fine,)).conclusion == "certified"
+    assert Verdict("r", (fine, open_one)).conclusion == "not certified"
+    assert why_open(Verdict("r", (fine, open_one))) == "parity unchecked"
+    assert Verdict("r", (open_one, wrong)).conclusion == "failed"
+    text = verdict_text(Verdict("r", (fine, open_one)))
+    assert "NOT CERTIFIED: parity unchecked · r" in text
+
+
+@pytest.mark.parametrize(
+    ("first", "rounds"),
+    [
+        (("TP301", "pass"), [()]),
+        (("TP301", "fail"), [(), {0}]),
+        (("TP302", "unchecked"), [(), {0}]),
+        (("TL101", "fail"), [()]),
+    ],
+)
+def test_what_rounding_does_is_asked_only_where_a_comparison_does_not_pass_without(
+    first: tuple[str, str], rounds: list[object], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def ask_probes(*_args: object, rounding: object = ()) -> Asked:
+        asked.append(rounding)
+        return Asked()
+
+    def plan_findings(_scene: PlanScene) -> list[Finding]:
+        check, status = first if len(asked) == 1 else ("TP301", "pass")
+        return [Finding(check, "a title", status, "a message")]
+
+    monkeypatch.setattr(certifier, "ask_probes", ask_probes)
+    monkeypatch.setattr(certifier, "plan_findings", plan_findings)
+    verdict = certifier.certify(run)
+    assert asked == rounds
+    assert [finding.status for finding in verdict.findings] == [first[1] if len(rounds) == 1 else "pass"]

@@ -9,15 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipc.certify.logs import (
-    READ_LIMIT,
-    autolog_block,
-    evaluation_series,
-    latency_stages,
-    lines,
-    training_series,
-)
-from tipc.certify.predictions import read_predictions
+from tipc.certify.evidence.benchmark_block import autolog_block, latency_stages
+from tipc.certify.evidence.log_lines import LINE_LIMIT, lines
+from tipc.certify.evidence.log_records import EvaluationLine, TrainingLine
+from tipc.certify.evidence.logs import chart_rows, read_log
+from tipc.certify.evidence.predictions import read_predictions
 
 SPEC = (
     "[Epoch 3/5, iter: 10] top1: 0.25, top5: 1.0, lr: 1e-3, loss: 2.31, avg_reader_cost: 0.01 sec, "
@@ -47,26 +43,178 @@ def write(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
+def training(tmp_path: Path, text: str | bytes) -> tuple[TrainingLine, ...]:
+    return read_log(write(tmp_path, text)).training
+
+
+def evaluations(tmp_path: Path, text: str) -> tuple[EvaluationLine, ...]:
+    return read_log(write(tmp_path, text)).evaluations
+
+
 def test_a_training_line_of_the_spec_is_read_with_names_and_units(tmp_path: Path) -> None:
-    [row] = training_series(write(tmp_path, "noise\n" + SPEC))
-    assert (row["line"], row["epoch"], row["epochs"], row["iter"]) == (2, 3, 5, 10)
-    assert (row["loss"], row["avg_ips"], row["avg_samples"], row["lr"]) == (2.31, 14.8, 4.0, 1e-3)
-    assert row["units"] == {"avg_reader_cost": "sec", "avg_batch_cost": "sec", "avg_ips": "images/sec"}
-    assert row["metrics"] == {"top1": 0.25, "top5": 1.0}
+    [row] = training(tmp_path, "noise\n" + SPEC)
+    assert (row.line, row.epoch, row.epochs, row.iteration) == (2, 3, 5, 10)
+    assert row.values == {
+        "lr": 1e-3,
+        "loss": 2.31,
+        "avg_reader_cost": 0.01,
+        "avg_batch_cost": 0.27,
+        "avg_samples": 4.0,
+        "avg_ips": 14.8,
+    }
+    assert row.units == {"avg_reader_cost": "sec", "avg_batch_cost": "sec", "avg_ips": "images/sec"}
+    assert row.metrics == {"top1": 0.25, "top5": 1.0}
 
 
-def test_the_names_of_other_families_are_mapped_and_kept(tmp_path: Path) -> None:
-    [row] = training_series(write(tmp_path, SEG))
-    assert math.isnan(row["loss"])
-    assert (row["avg_ips"], row["names"]["avg_ips"], row["iters"]) == (20.1, "ips", 50)
+# One line in the form of each family: epoch, epochs, iteration, iterations, loss, batch cost, speed, unit.
+FAMILIES = {
+    "seg": (SEG.replace("nan", "0.5"), (1, None, 10, 50, 0.5, 0.1, 20.1, "samples/sec")),
+    "clas": (
+        "[2024/01/02 03:04:05] x INFO: [Train][Epoch 2/3][Iter: 5/9]lr(LinearWarmup): 0.32500000, top1: 0.5, "
+        "CELoss: 6.5, loss: 6.5, batch_cost: 4.10546s, reader_cost: 0.1, ips: 1.94863 samples/s, eta: 0:08",
+        (2, 3, 5, 9, 6.5, 4.10546, 1.94863, "samples/s"),
+    ),
+    "ocr": (
+        "[2024/01/02 03:04:05] x INFO: epoch: [1/2], global_step: 4, lr: 0.0005, acc: 0.0, "
+        "norm_edit_dis: 0.05, loss: 92.44, avg_reader_cost: 0.1 s, avg_batch_cost: 1.4 s, avg_samples: 8.0, "
+        "ips: 5.4 samples/s",
+        (1, 2, 4, None, 92.44, 1.4, 5.4, "samples/s"),
+    ),
+    "det": (
+        "[01/02 03:04:05] x INFO: Epoch: [0] [3/4] learning_rate: 0.00001 loss_vfl: 16.0 loss: 18.1 "
+        "eta: 0:00:04 batch_cost: 5.5382 data_cost: 0.0002 ips: 0.3611 images/s",
+        (0, None, 3, 4, 18.1, 5.5382, 0.3611, "images/s"),
+    ),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_training_line_of_each_family_is_read(family: str, tmp_path: Path) -> None:
+    text, wanted = FAMILIES[family]
+    [row] = training(tmp_path, text)
+    values = row.get("loss"), row.get("avg_batch_cost"), row.get("avg_ips"), row.units.get("avg_ips")
+    assert (row.epoch, row.epochs, row.iteration, row.iterations, *values) == wanted
+
+
+def test_the_summary_of_an_epoch_is_neither_training_nor_evaluation(tmp_path: Path) -> None:
+    log = read_log(
+        write(tmp_path, "x INFO: [Train][Epoch 1/2][Avg]top1: 0.00000, CELoss: 7.02, loss: 7.02\n")
+    )
+    assert not log.training
+    assert not log.evaluations
+
+
+def test_the_progress_of_an_evaluation_is_not_its_result(tmp_path: Path) -> None:
+    text = (
+        "Test:  [0/4]  eta: 0:00:07  loss: 64.0491 (64.0491)  acc1: 0.0000 (0.0000)  time: 1.7904\n"
+        "x INFO: [Eval][Epoch 0][Iter: 0/1]loss: 48.0, top1: 0.0, batch_cost: 1.9s, reader_cost: 0.8, "
+        "ips: 4.1 images/sec\n"
+    )
+    log = read_log(write(tmp_path, text))
+    assert not log.evaluations
+    assert not log.training
+
+
+def test_results_of_evaluations_are_read_in_every_familys_form(tmp_path: Path) -> None:
+    text = (
+        " * Acc@1 0.062 Acc@5 0.312\n"
+        "x INFO: [Eval][Epoch 0][Avg]CELoss: 48.0, loss: 48.0, top1: 0.25\n"
+        "[EVAL] #Images: 4 mIoU: 0.9219 Acc: 0.9863 Kappa: 0.9165 Dice: 0.9583\n"
+        "x INFO: acc:0.5\n"
+        " Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.412\n"
+        " Average Precision  (AP) @[ IoU=0.50:0.95 | area= small | maxDets=100 ] = -1.000\n"
+        "x INFO: mAP(0.50, 11point) = 12.34%\n"
+    )
+    assert [dict(row.metrics) for row in evaluations(tmp_path, text)] == [
+        {"Acc@1": 0.062, "Acc@5": 0.312},
+        {"top1": 0.25},
+        {"mIoU": 0.9219, "Acc": 0.9863, "Kappa": 0.9165, "Dice": 0.9583},
+        {"acc": 0.5},
+        {"AP@0.50:0.95/all/100": 0.412},
+        {"mAP": 12.34},
+    ]
 
 
 def test_an_evaluation_line_is_no_training_line(tmp_path: Path) -> None:
-    path = write(
-        tmp_path, "[Epoch 1] eval loss: 1.2, top1: 0.5\n[EVAL] #Images: 8 mIoU: 0.71 Acc: 0.9\n" + SPEC
-    )
-    assert len(training_series(path)) == 1
-    assert [row["metrics"] for row in evaluation_series(path)] == [{"top1": 0.5}, {"mIoU": 0.71, "Acc": 0.9}]
+    log = read_log(write(tmp_path, "[Epoch 1] eval loss: 1.2, top1: 0.5\n" + SPEC))
+    assert len(log.training) == 1
+    assert [row.metrics for row in log.evaluations] == [{"top1": 0.5}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["loss: nan", "[Train][Epoch 1/2][Avg] CELoss: inf", "Evaluation: mIoU: nan", SEG.strip()],
+)
+def test_a_figure_that_is_not_finite_is_found_in_any_line(line: str, tmp_path: Path) -> None:
+    found = read_log(write(tmp_path, f"x\n{line}\ny\n")).not_finite
+    assert found is not None
+    assert found.line == 2
+    assert not math.isfinite(found.value)
+
+
+@pytest.mark.parametrize(
+    "line", ["best: -inf", "patience: inf", "information: 3", "loss: 3 (nan values are 0)"]
+)
+def test_settings_that_are_infinite_are_no_figures(line: str, tmp_path: Path) -> None:
+    assert read_log(write(tmp_path, line)).not_finite is None
+
+
+ERRORS = {
+    "python": "Traceback (most recent call last):\n  File 'a.py', line 3\nRuntimeError: no data\ngoes on\n",
+    "rich": "╭──── Traceback (most recent call last) ────╮\n│ a.py:60 in <module>  │\n╰──╯\n"
+    "RuntimeError: x\ngoes on\n",
+    "colours": "\x1b[31mTraceback (most recent call last):\x1b[0m\n\x1b[1mValueError: bad\x1b[0m\ngoes on\n",
+    "segfault": "bash: line 1: 4711 Segmentation fault      (core dumped) python a.py\n",
+    "paddle": "C++ Traceback (most recent call last):\n",
+    "killed": "Killed\n",
+    "last word": "Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'\n",
+    "cause of another": "Traceback (most recent call last):\nImportError: x\n\nDuring handling of "
+    "the above exception, another exception occurred:\n\n"
+    "Traceback (most recent call last):\nKeyError: 'y'\ngoes on\n",
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_that_escaped_is_found(name: str, tmp_path: Path) -> None:
+    errors = read_log(write(tmp_path, "begin\n" + ERRORS[name])).errors
+    assert [one for one in errors if not one.handled], errors
+
+
+def test_an_error_in_the_middle_of_a_giant_log_is_found(tmp_path: Path) -> None:
+    fill = ("x" * 99 + "\n") * 100_000
+    log = read_log(write(tmp_path, fill + ERRORS["python"] + fill))
+    assert [(one.line, one.text) for one in log.errors] == [(100_003, "RuntimeError: no data")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Traceback (most recent call last):\nModuleNotFoundError: No module named 'visualdl'\ngoes on\n",
+        "WARNING:root:no curves\nTraceback (most recent call last):\nOSError: no server\ngoes on without\n",
+    ],
+)
+def test_an_error_that_was_handled_is_told_from_one_that_escaped(text: str, tmp_path: Path) -> None:
+    [error] = read_log(write(tmp_path, text)).errors
+    assert error.handled
+
+
+def test_a_warning_of_python_handles_nothing(tmp_path: Path) -> None:
+    text = "  warnings.warn(message)\nTraceback (most recent call last):\nOSError: no server\ngoes on\n"
+    [error] = read_log(write(tmp_path, text)).errors
+    assert not error.handled
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2024/01/02 03:04:05] ppocr ERROR: No Images in train dataset",
+        "ERROR - Unable to QAT",
+        "[ERROR] no data",
+    ],
+)
+def test_a_line_of_the_level_error_is_kept_as_a_likely_cause(line: str, tmp_path: Path) -> None:
+    [complaint] = read_log(write(tmp_path, f"a\n{line}\nb\n")).complaints
+    assert complaint.text == line
 
 
 def test_the_benchmark_block_is_read_through_any_log_prefix(tmp_path: Path) -> None:
@@ -90,13 +238,37 @@ def test_the_last_of_several_blocks_counts(tmp_path: Path) -> None:
 
 def test_a_log_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
     assert not list(lines(tmp_path / "no.log"))
-    assert training_series(tmp_path / "no.log") == []
+    assert read_log(tmp_path / "no.log").training == ()
     assert autolog_block(tmp_path / "no.log") is None
 
 
-def test_of_a_giant_log_the_beginning_and_the_end_are_read(tmp_path: Path) -> None:
-    path = write(tmp_path, SPEC.encode() + b"x" * (READ_LIMIT + 1000) + b"\n" + SPEC.encode())
-    assert len(training_series(path)) == 2
+def test_a_giant_log_is_read_whole(tmp_path: Path) -> None:
+    data = SPEC.encode() + b"x" * 20_000_000 + b"\n" + SPEC.encode() + b"y\n" * 100_000 + SPEC.encode()
+    assert [row.line for row in training(tmp_path, data)] == [1, 3, 100_004]
+
+
+def test_a_long_line_is_handed_on_in_pieces_without_cutting_a_figure(tmp_path: Path) -> None:
+    text = " ".join(f"loss: {number}.25," for number in range(3000))
+    pieces = [piece for _, piece in lines(write(tmp_path, text))]
+    assert all(len(piece) <= LINE_LIMIT for piece in pieces)
+    assert "".join(pieces) == text
+    assert all(piece.count("loss") == piece.count(".25,") for piece in pieces)
+
+
+def test_the_states_of_a_progress_bar_are_lines_of_one_number(tmp_path: Path) -> None:
+    assert list(lines(write(tmp_path, "a\n 10%\r 50%\r100%\nb"))) == [
+        (1, "a"),
+        (2, " 10%"),
+        (2, " 50%"),
+        (2, "100%"),
+        (3, "b"),
+    ]
+
+
+def test_a_chart_of_many_lines_is_thinned(tmp_path: Path) -> None:
+    rows = chart_rows(training(tmp_path, SPEC * 3000))
+    assert len(rows) == 500
+    assert rows[0]["iter"] == 10
 
 
 @settings(max_examples=150, deadline=None)
@@ -111,9 +283,8 @@ def test_any_bytes_are_survived(data: bytes) -> None:
         stream.write(data)
         stream.flush()
         path = Path(stream.name)
-        for row in training_series(path):
-            assert isinstance(row["line"], int)
-        evaluation_series(path)
+        for row in read_log(path).training:
+            assert isinstance(row.line, int)
         block = autolog_block(path)
         latency_stages(block or {})
 
@@ -127,6 +298,9 @@ HOSTILE = (
     " " * 4000,
     "[Epoch " * 500,
     "a:" * 2000,
+    "(" * 4000,
+    "ERROR " * 600,
+    "\x1b]" * 2000,
 )
 
 
@@ -134,7 +308,6 @@ HOSTILE = (
 def test_long_lines_of_one_kind_cost_no_more_than_their_length(tmp_path: Path, line: str) -> None:
     # With a pattern that tries every end from every beginning, this would take hours.
     path = write(tmp_path, f"{line}\n" * 300)
-    training_series(path)
-    evaluation_series(path)
+    read_log(path)
     read_predictions(path)
     assert autolog_block(path) is None

@@ -1,96 +1,79 @@
-"""The suite of lies, second part: those that only paddle can show. A real chain, one edit, and the steps
-after it."""
+"""The suite of lies, third part: real chains of a small repository through ``tipc run``, each with
+one edit."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from certify_answers import alarms
-from certify_chain import plan_of, run_chain
-from certify_paddle_lies import EPOCHS, LIES, MORE_EDITS, NOTHING, PaddleLie
-from certify_paddle_repo import make_paddle_repo
+from certify_paddle_lies import LIES, MORE_EDITS, PaddleLie
+from certify_paddle_repo import make_paddle_repo, write_config
 from certify_plain_repo import edit
 
-from tipc.certify.engine import certify
-from tipc.certify.store import load_verdict
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, Verdict
-
-pytestmark = [pytest.mark.paddle, pytest.mark.xdist_group("certify_paddle")]
+pytestmark = [pytest.mark.paddle, pytest.mark.slow, pytest.mark.xdist_group("certify_paddle")]
 
 
-@pytest.fixture(scope="session")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The honest repository after its chain, made once for each precision."""
-    made: dict[str, Path] = {}
-
-    def chain(precision: str) -> Path:
-        if precision not in made:
-            repo = make_paddle_repo(tmp_path_factory.mktemp(f"honest_{precision}"))
-            infer = "int8" if precision == "pact" else "fp32"
-            run = run_chain(repo, plan_of(repo, precision, infer, EPOCHS), preload=("paddle", "auto_log"))
-            assert run.ok, run.results
-            made[precision] = repo
-        return made[precision]
-
-    return chain
+def judged(repo: Path, config: str, pir: bool = False) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code of ``tipc run`` and its findings."""
+    env = {**os.environ, "FLAGS_enable_pir_api": "1" if pir else "0", "TIPC_HOME": str(repo / ".tipc")}
+    command = [sys.executable, "-m", "tipc", "run", config]
+    done = subprocess.run(
+        command, cwd=repo, env=env, capture_output=True, text=True, timeout=500, check=False
+    )
+    paths = sorted(repo.glob(".tipc/runs/*/verdict.json"))
+    assert paths, done.stdout + done.stderr
+    return done.returncode, json.loads(paths[-1].read_text())["findings"]
 
 
-def judged(repo: Path, precision: str, infer: str, rerun: tuple[str, ...]) -> Verdict:
-    plan = plan_of(repo, precision, infer, EPOCHS)
-    return certify(run_chain(repo, plan, preload=("paddle", "auto_log"), only=rerun))
+def telling(findings: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    wrong = [
+        one
+        for one in findings
+        if one["status"] == "fail" or (one["status"] == "unchecked" and one["required"])
+    ]
+    return [(one["check"], one["message"]) for one in wrong]
 
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
-def test_a_lie_about_the_model_is_caught(
-    lie: PaddleLie, tmp_path: Path, honest: Callable[[str], Path]
-) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(honest(lie.precision), repo)
+def test_a_lie_about_the_model_is_caught(lie: PaddleLie, tmp_path: Path) -> None:
+    repo = make_paddle_repo(tmp_path)
     for file, old, new in [(lie.file, lie.old, lie.new), *MORE_EDITS.get(lie.name, [])]:
         edit(repo, file, old, new)
     infer = "int8" if lie.precision == "pact" else lie.infer_precision
-    verdict = judged(repo, lie.precision, infer, lie.rerun)
-    caught = [
-        finding for finding in verdict.findings if finding.check == lie.check and finding.status == FAIL
-    ]
-    assert caught, [(finding.check, finding.message) for finding in alarms(verdict.findings)]
-    assert any(lie.cause in finding.message for finding in caught), [finding.message for finding in caught]
-    assert not verdict.passed
+    code, findings = judged(repo, write_config(repo, lie.precision, infer))
+    assert code == 1
+    found = [message for check, message in telling(findings) if check == lie.check]
+    assert any(lie.cause in message for message in found), telling(findings)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "amp", "pact"])
-def test_an_honest_chain_raises_no_alarm(
-    precision: str, honest: Callable[[str], Path], tmp_path: Path
+def test_an_honest_chain_is_certified_without_a_line_from_the_repository(
+    precision: str, tmp_path: Path
 ) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(honest(precision), repo)
-    run = run_chain(
-        repo, plan_of(repo, precision, "int8" if precision == "pact" else "fp32", EPOCHS), only=NOTHING
-    )
-    verdict = certify(run)
-    assert not alarms(verdict.findings), alarms(verdict.findings)
-    assert verdict.passed
-    assert load_verdict(run) == verdict
-    by_check = {finding.check: finding.status for finding in verdict.findings}
-    assert by_check["TP301"] == by_check["TP304"] == by_check["TX702"] == by_check["TL106"] == PASS
-    if precision == "pact":
-        assert by_check["TQ401"] == by_check["TQ402"] == by_check["TQ403"] == by_check["TP305"] == PASS
-    if precision == "amp":
-        assert (by_check["TA201"], by_check["TA202"]) == (NOT_CERTIFIED, PASS)
-        assert not certify(run, strict=True).passed
-
-
-def test_without_parity_py_the_headline_is_unchecked_and_required(
-    honest: Callable[[str], Path], tmp_path: Path
-) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(honest("fp32"), repo)
+    repo = make_paddle_repo(tmp_path)
     (repo / "test_tipc" / "parity.py").unlink()
-    verdict = judged(repo, "fp32", "fp32", NOTHING)
-    [finding] = [finding for finding in verdict.findings if finding.check == "TP301"]
-    assert (finding.status, finding.required) == ("unchecked", True)
-    assert "parity.py" in finding.remedy
-    assert not verdict.passed
+    config = write_config(repo, precision, "int8" if precision == "pact" else "fp32")
+    code, findings = judged(repo, config)
+    assert not telling(findings)
+    assert code == 0
+    statuses = {one["check"]: one["status"] for one in findings}
+    assert statuses["TP301"] == statuses["TT901"] == statuses["TT905"] == statuses["TP308"] == "pass"
+    if precision == "pact":
+        assert statuses["TQ401"] == statuses["TQ403"] == statuses["TQ404"] == statuses["TP305"] == "pass"
+    if precision == "amp":
+        assert (statuses["TA201"], statuses["TA202"]) == ("not_certified", "pass")
+
+
+def test_an_export_in_the_newer_form_gets_everything_that_the_older_gets(tmp_path: Path) -> None:
+    repo = make_paddle_repo(tmp_path)
+    edit(repo, "deploy/inference_python/infer.py", "/inference.pdmodel", "/inference.json")
+    code, findings = judged(repo, write_config(repo, "fp32", "fp32"), pir=True)
+    assert not telling(findings)
+    assert code == 0
+    statuses = {one["check"]: one["status"] for one in findings}
+    assert statuses["TX702"] == statuses["TX704"] == statuses["TP301"] == "pass"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipc.certify.predictions import compare_predictions, parse_line, read_predictions
+from tipc.certify.evidence.predictions import compare_predictions, parse_line, read_predictions
 
 
 @pytest.mark.parametrize(

@@ -2,59 +2,54 @@
 
 from __future__ import annotations
 
-import pickle
+import os
+import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tipc.certify import probing
-from tipc.certify.answers import ParityAnswer, WeightsAnswer, read_answer
-from tipc.certify.probing import Question, ask
+from tipc.certify.evidence import prober
+from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
+from tipc.certify.evidence.prober import Prober, is_clean
+from tipc.certify.evidence.question import Group, Key, Question
+from tipc.certify.evidence.trials import Answered, Trial
+from tipc.run.attempt import environment
+from tipc.run.executors.executor import Task
+from tipc.run.executors.local import LocalExecutor
 
 
-def questions(tmp_path: Path, *weights: Path) -> list[Question]:
+def group(repo: Path, interpreter: str = sys.executable) -> Group:
+    return Group(interpreter, str(repo), str(repo), ())
+
+
+def questions(tmp_path: Path, count: int) -> list[Question]:
+    body = {"kind": "model", "structure": "", "model_dir": str(tmp_path), "path": [], "legacy": False}
     return [
-        Question(
-            ("weights", "plan", str(index)), sys.executable, str(tmp_path), (),
-            {"id": str(index), "kind": "weights", "weights": str(path)},
-        )
-        for index, path in enumerate(weights)
-    ]  # fmt: skip
+        Question(("model", "plan", str(index)), group(tmp_path), {**body, "number": index})
+        for index in range(count)
+    ]
+
+
+def ask(asked: list[Question], log: Path, timeout: float) -> dict[Key, Answer]:
+    with closing(Prober(log.parent, timeout=timeout)) as probes:
+        probes.ask(asked)
+        return {question.key: probes.answer(question) for question in asked}
+
+
+def tried(question: Question, evidence: Path) -> tuple[Answered, ...]:
+    with closing(Prober(evidence)) as probes:
+        probes.ask([question])
+        return probes.tried(question)
 
 
 def fake_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     path = tmp_path / "fake_probe.py"
     path.write_text("import json, os, signal, sys, time\nanswers = open(sys.argv[2], 'a')\n" + source)
-    monkeypatch.setattr(probing, "PROBE", path)
-
-
-def test_weights_are_read_without_paddle_and_without_running_anything(tmp_path: Path) -> None:
-    np = pytest.importorskip("numpy")
-
-    class Bomb:
-        def __reduce__(self) -> object:
-            import os
-
-            return os.mkdir, (str(tmp_path / "bombed"),)
-
-    good, bomb, half, nan = (tmp_path / name for name in ("good", "bomb", "half", "nan"))
-    arrays = {"a.alpha": np.array([2.0]), "a.alpha_start": np.array([1.0]), "w": np.ones((3, 3), "float32")}
-    good.write_bytes(pickle.dumps({**arrays, "StructuredToParameterName@@": {"w": "linear_0.w_0"}}))
-    bomb.write_bytes(pickle.dumps({"w": Bomb()}))
-    half.write_bytes(good.read_bytes()[:60])
-    nan.write_bytes(pickle.dumps({"w": np.array([1.0, np.nan])}))
-    found = ask(questions(tmp_path, good, bomb, half, nan, tmp_path / "absent"), tmp_path / "log", 60)
-    answers = [found["weights", "plan", str(index)] for index in range(5)]
-    assert all(isinstance(answer, WeightsAnswer) for answer in answers)
-    assert answers[0].tensors == 3  # type: ignore[attr-defined]
-    assert answers[0].clips[0].model_dump() == {"name": "a.alpha", "start": 1.0, "end": 2.0}  # type: ignore[attr-defined]
-    assert "is no array" in answers[1].error
-    assert not (tmp_path / "bombed").exists()
-    assert answers[2].error
-    assert answers[3].not_finite == ["w"]  # type: ignore[attr-defined]
-    assert "FileNotFoundError" in answers[4].error
+    monkeypatch.setattr(prober, "PROBE", path)
 
 
 @pytest.mark.paddle
@@ -62,13 +57,23 @@ def test_a_question_that_kills_its_process_costs_one_answer(tmp_path: Path) -> N
     (tmp_path / "test_tipc").mkdir()
     bomb = "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"
     (tmp_path / "test_tipc" / "parity.py").write_text(bomb)
-    one, other = questions(tmp_path, tmp_path / "a", tmp_path / "b")
-    body = {"id": "p", "kind": "parity", "repo": str(tmp_path), "request": {}, "batch_size": 1, "int8": False}
-    parity = Question(("parity", "plan", "x"), sys.executable, str(tmp_path), (), body)
+    one, other = questions(tmp_path, 2)
+    body = {"kind": "parity", "repo": str(tmp_path), "request": {}, "path": [], "legacy": False}
+    parity = Question(("parity", "plan", "x"), group(tmp_path), body)
     found = ask([one, parity, other], tmp_path / "log", 60)
     assert found["parity", "plan", "x"].error == "the probe was killed by signal 11"
-    assert "FileNotFoundError" in found["weights", "plan", "0"].error
-    assert "FileNotFoundError" in found["weights", "plan", "1"].error
+    assert "FileNotFoundError" in found["model", "plan", "0"].error
+    assert "FileNotFoundError" in found["model", "plan", "1"].error
+
+
+@pytest.mark.paddle
+def test_a_probe_imports_nothing_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("glob", "hashlib", "sitecustomize", "probe_model", "numpy"):
+        (tmp_path / f"{name}.py").write_text("import os\nos._exit(0)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    found = ask(questions(tmp_path, 1), tmp_path / "log", 60)
+    assert "no structure" in found["model", "plan", "0"].error
 
 
 def test_a_probe_that_dies_whole_is_asked_again_for_the_rest(
@@ -77,11 +82,11 @@ def test_a_probe_that_dies_whole_is_asked_again_for_the_rest(
     fake_probe(
         tmp_path, monkeypatch,
         "item = json.load(open(sys.argv[1]))[0]\n"
-        "if item['id'] == '2':\n    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "answers.write(json.dumps({'id': item['id'], 'answer': {'tensors': 7}}) + '\\n')\n",
+        "if item['number'] == 2:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "answers.write(json.dumps({'id': item['id'], 'answer': {'outputs': 7}}) + '\\n')\n",
     )  # fmt: skip
-    found = ask(questions(tmp_path, *[tmp_path] * 4), tmp_path / "log", 60)
-    told = [found["weights", "plan", str(index)].error.partition(";")[0] for index in range(4)]
+    found = ask(questions(tmp_path, 4), tmp_path / "log", 60)
+    told = [found["model", "plan", str(index)].error.partition(";")[0] for index in range(4)]
     killed = "the probe was killed by signal 9"
     assert told == ["", "", killed, killed]
 
@@ -107,38 +112,166 @@ def test_a_probe_that_hangs_is_ended_with_all_that_it_started(
         f"import subprocess\nchild = subprocess.Popen(['sleep', '300'])\n"
         f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid))\ntime.sleep(300)\n",
     )  # fmt: skip
-    found = ask(questions(tmp_path, tmp_path), tmp_path / "log", 1.0)
-    assert "no answer within" in found["weights", "plan", "0"].error
+    found = ask(questions(tmp_path, 1), tmp_path / "log", 1.0)
+    assert "no answer within" in found["model", "plan", "0"].error
     child = int((tmp_path / "child").read_text())
     assert is_gone(child)
 
 
 def test_a_probe_that_eats_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "MEMORY", 60 * 2**20)
+    monkeypatch.setattr(prober, "MEMORY", 60 * 2**20)
     hoard = "hoard = bytearray(120 * 2**20)\nfor i in range(0, len(hoard), 4096):\n    hoard[i] = 1\n"
     fake_probe(tmp_path, monkeypatch, hoard + "time.sleep(60)\n")
-    found = ask(questions(tmp_path, tmp_path), tmp_path / "log", 60)
-    assert "of memory" in found["weights", "plan", "0"].error
+    found = ask(questions(tmp_path, 1), tmp_path / "log", 60)
+    assert "of memory" in found["model", "plan", "0"].error
 
 
 @pytest.mark.parametrize(
-    "line", ["nonsense", "[]", '{"id": "0", "answer": {"tensors": "many"}}', '{"id": "9"}']
+    "line",
+    ["'nonsense'", "'[]'", "json.dumps({'id': asked, 'answer': {'outputs': 'many'}})", '\'{"id": "9"}\''],
 )
 def test_an_answer_that_cannot_be_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    fake_probe(tmp_path, monkeypatch, f"answers.write({line!r} + '\\n')\n")
-    found = ask(questions(tmp_path, tmp_path), tmp_path / "log", 60)
-    assert found["weights", "plan", "0"].error
+    source = f"asked = json.load(open(sys.argv[1]))[0]['id']\nanswers.write({line} + '\\n')\n"
+    fake_probe(tmp_path, monkeypatch, source)
+    found = ask(questions(tmp_path, 1), tmp_path / "log", 60)
+    assert found["model", "plan", "0"].error
 
 
 def test_an_interpreter_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    [question] = questions(tmp_path, tmp_path)
-    gone = Question(question.key, "/no/such/python", str(tmp_path), (), question.body)
+    [question] = questions(tmp_path, 1)
+    gone = Question(question.key, group(tmp_path, "/no/such/python"), question.body)
     assert "cannot be started" in ask([gone], tmp_path / "log", 5)[question.key].error
 
 
 def test_figures_that_are_not_finite_survive_the_way_back() -> None:
-    answer = read_answer("parity", '{"noise": Infinity, "scale": NaN}')
+    answer = read_answer("parity", '{"preprocess_max_abs": Infinity}')
     assert isinstance(answer, ParityAnswer)
-    assert answer.noise == float("inf")
+    assert answer.preprocess_max_abs == float("inf")
+
+
+MAKE_SATURATED = """
+import sys
+import numpy as np, paddle
+network = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Softmax())
+network[0].weight.set_value(np.arange(12, dtype="float32").reshape(4, 3) * 1e6)
+network[0].bias.set_value(np.array([1e9, 0, 0], "float32"))
+network.eval()
+spec = [paddle.static.InputSpec([None, 4], "float32", name="x")]
+paddle.jit.save(paddle.jit.to_static(network, input_spec=spec, full_graph=True), sys.argv[1])
+"""
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(("newer_form", "ending"), [("0", ".pdmodel"), ("1", ".json")])
+@pytest.mark.parametrize("engine", ["native", "onednn"])
+def test_behind_outputs_that_are_all_alike_a_probe_looks_at_the_values_inside(
+    newer_form: str, ending: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLAGS_enable_pir_api", newer_form)
+    prefix = tmp_path / "inference"
+    subprocess.run([sys.executable, "-c", MAKE_SATURATED, str(prefix)], check=True, capture_output=True)
+    given = np.random.default_rng(0).standard_normal((5, 4)).astype("float32")
+    trial = Trial(
+        "evaluation", engine, {"x": given}, Path(str(prefix) + ending), Path(f"{prefix}.pdiparams"),
+        inner=((3,),),
+    )  # fmt: skip
+    body = {"kind": "run", "path": [], "legacy": ending == ".pdmodel"}
+    question = Question(("run", "plan", "x"), group(tmp_path), body, (trial,))
+    [answered] = tried(question, tmp_path)
+    outputs, inner = answered.outputs, answered.inner
+    [told] = outputs.values()
+    assert np.allclose(told, [1, 0, 0])
+    weight = np.arange(12, dtype="float32").reshape(4, 3) * 1e6
+    wanted = given @ weight + np.array([1e9, 0, 0], "float32")
+    assert any(np.allclose(value, wanted, rtol=1e-5) for value in inner.values()), list(inner)
+
+
+ANSWERS_AND_COUNTS = (
+    "for asked in json.load(open(sys.argv[1])):\n"
+    "    open({counted!r}, 'a').write('x')\n"
+    "    answers.write(json.dumps({{'id': asked['id'], 'answer': {{'outputs': 1}}}}) + '\\n')\n"
+)
+
+
+def test_what_was_answered_is_not_asked_again_unless_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, model = tmp_path / "counted", tmp_path / "model"
+    model.write_text("one")
+    fake_probe(tmp_path, monkeypatch, ANSWERS_AND_COUNTS.format(counted=str(counted)))
+    [plain] = questions(tmp_path, 1)
+
+    def about_the_model() -> Question:
+        return Question(plain.key, plain.group, plain.body, files=(str(model),))
+
+    with closing(Prober(tmp_path)) as probes:
+        probes.ask([about_the_model()])
+        probes.ask([about_the_model()])
+        assert counted.read_text() == "x"
+        model.write_text("another")
+        assert probes.open_questions([about_the_model()])
+        probes.ask([about_the_model()])
+        assert counted.read_text() == "xx"
+
+
+def test_what_went_wrong_beside_the_steps_is_asked_again_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = questions(tmp_path, 1)
+    with closing(Prober(tmp_path)) as probes:
+        fake_probe(tmp_path, monkeypatch, "sys.exit(3)\n")
+        probes.ask(asked)
+        assert "status 3" in probes.answer(asked[0]).error
+        fake_probe(tmp_path, monkeypatch, ANSWERS_AND_COUNTS.format(counted=str(tmp_path / "counted")))
+        probes.ask(asked)
+        assert not probes.answer(asked[0]).error
+
+
+@pytest.mark.parametrize(
+    ("variables", "clean"),
+    [
+        ({"PATH": "/bin", "PYTHONUNBUFFERED": "1"}, True),
+        ({"PYTHONPATH": "/opt/packages"}, True),
+        ({"PYTHONPATH": "."}, False),
+        ({"PYTHONPATH": "/opt/packages:"}, False),
+        ({"PYTHONPATH": "{repo}/lib"}, False),
+        ({"PYTHONHOME": "/elsewhere"}, False),
+        ({"PYTHONUSERBASE": "{repo}"}, False),
+    ],
+)
+def test_the_server_of_the_steps_is_shared_only_where_nothing_of_the_repository_is_in_it(
+    variables: dict[str, str], clean: bool, tmp_path: Path
+) -> None:
+    env = {name: value.format(repo=tmp_path) for name, value in variables.items()}
+    assert is_clean(env, tmp_path) is clean
+
+
+@pytest.mark.paddle
+def test_a_probe_forked_from_a_warm_server_imports_nothing_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("glob", "hashlib", "sitecustomize", "probe_model", "numpy"):
+        (tmp_path / f"{name}.py").write_text("import os\nos._exit(0)\n")
+    (tmp_path / "step.py").write_text("import paddle\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with closing(LocalExecutor()) as executor, closing(Prober(tmp_path, executor)) as probes:
+        argv = (sys.executable, "-c", "import time; time.sleep(600)")
+        idle = Task("idle", argv, tmp_path, dict(os.environ), tmp_path / "idle.log", 600, warm=False)
+        step = Task("step", (sys.executable, "step.py"), tmp_path, environment(os.environ, {}), idle.log, 60)
+        executor.start(idle)  # an executor listens to its servers while something runs
+        executor.warm_up(step)
+        while not executor.is_warm(step):
+            executor.wait(0.2)
+            assert not executor.warmth.problems
+        [question] = questions(tmp_path, 1)
+        task = probes.prepare([question], at_once=1)
+        assert "-I" not in task.argv
+        ticket = executor.start(task)
+        probes.started(task, ticket)
+        outcome = dict(executor.wait(60))[ticket]
+        probes.ended(ticket, outcome)
+        assert outcome.warm
+        assert "no structure" in probes.answer(question).error

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tipc.certify.engine import repo_findings
+from tipc import hooks
+from tipc.certify.certifier import repo_findings
 from tipc.certify.registry import ID, SCOPES, all_checks
 from tipc.certify.scene import RepoScene
 from tipc.cli.main import main
@@ -20,8 +21,10 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "checks.md"
 @pytest.fixture
 def fresh_registry() -> Iterator[None]:
     all_checks.cache_clear()
+    hooks.forget()
     yield
     all_checks.cache_clear()
+    hooks.forget()
 
 
 @pytest.mark.parametrize("check", all_checks().values(), ids=lambda check: check.id)
@@ -52,7 +55,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> Non
 
 
 GOOD = """
-from tipc.certify.plugins import hookimpl
+from tipc.hooks import hookimpl
 from tipc.certify.registry import check, failed, passed
 
 @check("HR001", "There is a licence", scope="repo", reads="LICENSE", remedy="add one")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from execution_bench import Bench, warmed
 
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.local import LocalExecutor
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from tipc.run.executor import Executor, Outcome, Task
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.executor import Executor, Outcome, Task
+from tipc.run.executors.local import LocalExecutor
 
 TOKEN = "EXECUTION_TEST_TOKEN"  # not TIPC_…: those may differ within one warm server
 

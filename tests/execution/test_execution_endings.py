@@ -13,7 +13,7 @@ import psutil
 import pytest
 from execution_bench import Bench
 
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.local import LocalExecutor
 
 DAEMON = """
 import os, sys, time
@@ -125,8 +125,8 @@ def test_no_zombie_and_no_server_is_left_after_close(bench: Bench) -> None:
 DRIVER = """
 import os, sys, time
 from pathlib import Path
-from tipc.run.executor import Task
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.executor import Task
+from tipc.run.executors.local import LocalExecutor
 executor = LocalExecutor(grace=0.5)
 here, python = Path.cwd(), sys.executable
 for number, argv in enumerate([("sleep", "1000"), (python, "daemon.py"), (python, "stubborn.py")]):
@@ -156,7 +156,8 @@ def test_nothing_is_left_when_the_server_and_then_the_keeper_is_killed(bench: Be
     executor = LocalExecutor(grace=0.5)
     executor.start(bench.task("sh", "-c", "sh -c 'touch up; sleep 1000'; true"))
     assert bench.eventually((bench.directory / "up").exists)
-    [server] = set(psutil.Process().children()) - set(before)
+    [guardian] = set(psutil.Process().children()) - set(before)
+    [server] = guardian.children()
     [keeper] = server.children()
     server.kill()
     keeper.kill()
@@ -172,7 +173,8 @@ def test_nothing_is_left_when_the_server_or_a_keeper_is_killed(bench: Bench, vic
     executor = LocalExecutor(grace=0.5)
     executor.start(bench.task("sh", "-c", "setsid sleep 1000 & touch up; sleep 1000"))
     assert bench.eventually((bench.directory / "up").exists)
-    [server] = set(psutil.Process().children()) - set(before)
+    [guardian] = set(psutil.Process().children()) - set(before)
+    [server] = guardian.children()
     [keeper] = server.children()
     {"server": server, "keeper": keeper}[victim].kill()
     if victim == "server":  # its keepers answer to us: the step goes on as if nothing had been
@@ -189,3 +191,24 @@ def test_nothing_is_left_when_the_server_or_a_keeper_is_killed(bench: Bench, vic
 def test_ctrl_c_in_the_terminal_reaches_no_step(bench: Bench, local: LocalExecutor) -> None:
     text = "import os, signal, sys\nsys.exit(os.getpgid(0) == int(sys.argv[1]))"
     assert bench.run(local, bench.python(text, str(os.getpgid(0)))).exit_code == 0
+
+
+def test_the_step_dies_with_tipc_its_server_and_its_keeper_in_the_same_instant(bench: Bench) -> None:
+    code = (
+        "from pathlib import Path\nimport os\n"
+        "from tipc.run.executors.executor import Task\nfrom tipc.run.executors.local import LocalExecutor\n"
+        "executor = LocalExecutor(warm=False)\n"
+        f"argv = ('sleep', '{SECONDS}')\n"
+        "executor.start(Task('s', argv, Path('.'), dict(os.environ), Path('s.log'), None))\n"
+        "executor.wait(None)\n"
+    )
+    driver = bench.script(code, "instant.py")
+    process = subprocess.Popen([sys.executable, str(driver)], cwd=bench.directory, env=bench.env)
+    assert bench.eventually(sleeps)
+    (step,) = sleeps()
+    above = [step.parent(), step.parent().parent(), psutil.Process(process.pid)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: none of them can react to another's end
+        for victim in above:
+            victim.send_signal(number)
+    process.wait()
+    assert bench.eventually(lambda: not sleeps())

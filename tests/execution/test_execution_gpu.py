@@ -9,8 +9,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from execution_bench import Bench
 
-from tipc.run import gpu
-from tipc.run.local import LocalExecutor
+from tipc.run.executors import gpu_use as gpu
+from tipc.run.executors.local import LocalExecutor
 
 GB = 1 << 30
 

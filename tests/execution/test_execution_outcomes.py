@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from execution_bench import Bench
 
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.local import LocalExecutor
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 77, 126, 127, 255])

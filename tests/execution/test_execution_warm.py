@@ -10,13 +10,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from execution_bench import Bench, warmed
 from warm_scripts import PADDLE_SCRIPTS, SCRIPTS
 
-from tipc.run.executor import Task
-from tipc.run.local import LocalExecutor
-from tipc.run.warmth import MOST_SERVERS
+from tipc.run.executors.executor import Task
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.executors.warmth import MOST_SERVERS
 
 # The scripts can be run by another interpreter than that of the tests, which need not know tipc.
 PYTHON = os.environ.get("EXECUTION_PYTHON", sys.executable)
@@ -99,6 +100,26 @@ def test_a_script_cannot_tell_warm_from_cold(stage: Bench, warm: LocalExecutor, 
     task = stage.task(PYTHON, "./the script.py", "--n", "5")
     ran_warm, _log = same_in_both(stage, warm, task)
     assert ran_warm == (name not in COLD)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SCRIPTS if name not in ("descriptors", "descriptors before")]
+)
+@pytest.mark.parametrize("forked", [False, True], ids=["cold", "warm"])
+def test_a_script_cannot_tell_that_it_is_watched(
+    stage: Bench, warm: LocalExecutor, name: str, forked: bool
+) -> None:
+    path = stage.directory / "the script.py"
+    path.write_text(SCRIPTS[name], encoding="latin-1")
+    seen = []
+    for facts in (None, stage.directory / "watched"):
+        task = stage.task(
+            PYTHON, "./the script.py", "--n", "5", facts=facts, warm=forked and facts is not None
+        )
+        outcome = stage.run(warm, task)
+        text = re.sub(rb"0x[0-9a-f]{6,}", b"0x", stage.log())
+        seen.append((outcome.exit_code, outcome.signal, outcome.left, outcome.error, text))
+    assert seen[1] == seen[0]
 
 
 @pytest.mark.parametrize(
@@ -189,9 +210,10 @@ def test_a_server_that_was_killed_means_cold_not_failure(stage: Bench) -> None:
 def test_a_server_that_dies_before_the_step_began_means_cold_not_failure(stage: Bench) -> None:
     executor = warmed(stage, PYTHON)
     [server] = executor.warmth.servers
-    server.spawner.process.send_signal(signal.SIGSTOP)
+    [process] = psutil.Process(server.spawner.process.pid).children()
+    process.suspend()
     executor.start(stage.task(PYTHON, str(stage.script("print(1)", "a.py")), warm=True))
-    server.spawner.process.kill()
+    process.kill()
     [(_ticket, outcome)] = executor.wait(None)
     assert (outcome.exit_code, outcome.warm, outcome.error) == (0, False, "")
     executor.close()
@@ -217,9 +239,9 @@ def test_with_many_repositories_the_servers_used_last_are_kept(stage: Bench) -> 
 DRIVER = """
 import os, sys, time
 from pathlib import Path
-from tipc.run.executor import Task
-from tipc.run.local import LocalExecutor
-from tipc.run.warmth import MOST_SERVERS
+from tipc.run.executors.executor import Task
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.executors.warmth import MOST_SERVERS
 executor, here = LocalExecutor(grace=0.5), Path.cwd()
 task = Task("0", (sys.argv[1], "daemon.py"), here, dict(os.environ), here / "driven.log", None)
 executor.warm_up(task)
@@ -294,3 +316,34 @@ def test_a_server_is_started_by_itself_when_a_step_loads_paddle(bench: Bench, lo
     local.kill(ticket)
     assert not local.wait(None)[0][1].warm
     assert bench.run(local, bench.task(PYTHON, "loads.py", "0", warm=True)).warm
+
+
+def test_a_script_with_options_of_the_interpreter_is_served_by_a_server_that_has_them(stage: Bench) -> None:
+    text = "import sys, paddle\nprint(sys.flags, sys.path, sys.argv, sys.orig_argv, sys.stdout.write_through)"
+    stage.script(text, "options.py")
+    executor = LocalExecutor(grace=0.5)
+    for options in (["-X", "dev"], ["-u", "-B"]):
+        task = stage.task(PYTHON, *options, "options.py", "a", warm=True, name="options")
+        executor.warm_up(task)
+        waiting = executor.start(stage.task("sleep", "1000", name="waiting"))
+        assert stage.eventually(lambda task=task: executor.wait(0.05) or executor.warmth.server(task))
+        executor.kill(waiting)
+        executor.wait(None)
+        assert same_in_both(stage, executor, task)[0]
+    executor.close()
+
+
+def test_a_first_step_that_is_watched_makes_a_server_that_suits_the_second(stage: Bench) -> None:
+    text = "import os, time\nos.environ['FLAGS_x'] = '0'\nimport paddle\n"
+    text += "while not os.path.exists('go'):\n    time.sleep(0.01)"
+    stage.script(text, "first.py")
+    executor = LocalExecutor(grace=0.5)
+    task = stage.task(PYTHON, "first.py", warm=True, facts=stage.directory / "first")
+    executor.start(task)
+    # Long before it ends there is a server, and with the variable that such scripts set.
+    assert stage.eventually(lambda: executor.wait(0.05) or executor.warmth.server(task))
+    (stage.directory / "go").touch()
+    while not executor.wait(1.0):
+        pass
+    assert stage.run(executor, task).warm
+    executor.close()

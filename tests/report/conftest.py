@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tipc import language
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test chooses with --lang is not the language of the next."""
+    monkeypatch.setattr(language, "_chosen", "en")
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tipc.certify.store import save_verdict
-from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
+from tipc.certify.verdict import Finding, Verdict
+from tipc.certify.verdict_store import save_verdict
+from tipc.kinds import BLOCKED, FAIL, NOT_CERTIFIED, NOT_SELECTED, PASS, PASSED, PENDING, UNCHECKED
 from tipc.plan.model import Cell, Plan, Skip, Step
-from tipc.run.journal import Journal
-from tipc.run.record import BLOCKED, NOT_SELECTED, PASSED, PENDING, Run, StepResult
-from tipc.run.store import write_json, write_plans
+from tipc.reasons import because
+from tipc.run.record.disk import write_json
+from tipc.run.record.journal import Journal
+from tipc.run.record.results import Run, StepResult
+from tipc.run.record.run_store import write_plans
 
 MACHINE = {
     "cpu": {"model": "Imaginary Xeon", "cores": 2, "flags": ["avx2", "avx512f"]},
@@ -27,6 +30,7 @@ FILE = {
     "amp": "train_amp_infer_python.txt",
     "pact": "train_pact_infer_python.txt",
 }
+NO_GPU = because("no-device", device="gpu")
 
 
 @dataclass
@@ -114,7 +118,7 @@ def plan_of(model: str, precision: str, recipe: Recipe, repo: Path) -> Plan:
             runs_on="2 × cpu (gloo)" if many else "cpu",
             precision=precision,
             amp_level="O2" if precision == "amp" else "",
-            not_certified="no GPU on this machine: nothing is shown about gpu:" + gpu,
+            not_certified=(NO_GPU,),
         )
         cells.append(cell)
         output = f"./test_tipc/output/{model}/lite_train_lite_infer/{trainer}_gpus_{gpu}"
@@ -174,7 +178,7 @@ def plan_of(model: str, precision: str, recipe: Recipe, repo: Path) -> Plan:
                     )
                 )
         skips.append(
-            Skip(cell.id, "infer", f"infer gpu use_trt=False precision={kind} batch_size=1", "no GPU here")
+            Skip(cell.id, "infer", NO_GPU, "gpu", {"use_trt": "False", "precision": kind, "batch_size": "1"})
         )
     return Plan(
         config=f"test_tipc/configs/{model}/{FILE[precision]}",
@@ -237,11 +241,11 @@ def fabricate(home: Path, recipe: Recipe | None = None) -> tuple[Run, Verdict | 
                 step=step.id,
                 state=PENDING if state == NOT_SELECTED else state,
                 reason={
-                    NOT_SELECTED: NOT_SELECTED,
-                    "failed": "exit 1",
-                    BLOCKED: f"needs {', '.join(step.needs)}",
-                    "timeout": "after 600s",
-                }.get(state, ""),
+                    NOT_SELECTED: because("not-selected"),
+                    "failed": because("exit", status=1),
+                    BLOCKED: because("needs", step=", ".join(step.needs)),
+                    "timeout": because("no-end-in", seconds=600),
+                }.get(state),
                 exit_code=1 if state == "failed" else 0 if ran else None,
                 attempts=2 if state == "flaky" else 1 if ran else 0,
                 started=clock if ran else 0.0,

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 
+import jsonschema
 import pytest
 from fabric import MACHINE, Recipe, fabricate
 
 from tipc.cli.compare import percentage
 from tipc.cli.main import main
-from tipc.report.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
-from tipc.report.differences import differences
-from tipc.report.history import Entry, Figure, History, entry_of
-from tipc.report.machine import build
-from tipc.report.spread import between_runs, quantile, within_builds
+from tipc.report.history.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
+from tipc.report.history.history_store import Entry, Figure, History, entry_of
+from tipc.report.history.spread import between_runs, within_builds
+from tipc.report.history.step_differences import differences
+from tipc.report.machine_facts import build
 from tipc.report.view import view_of
 
 # The standard deviation of a run's own speed, and again of each step's: two runs differ by about 2 %.
@@ -290,17 +291,6 @@ def test_an_old_change_in_the_history_hardly_widens_the_bound() -> None:
     assert between_runs(steady[:3]) is None
 
 
-def test_the_quantiles_are_those_of_student() -> None:
-    # Table values of the one-sided t distribution.
-    for chance, freedom, value in (
-        (0.05, 10, 1.812),
-        (0.005, 10, 3.169),
-        (0.001, 20, 3.552),
-        (0.001, 1e9, 3.090),
-    ):
-        assert math.isclose(quantile(chance, freedom), value, rel_tol=0.01)
-
-
 def test_the_command_exits_with_one_on_a_regression(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with History(home) as history:
         for number in range(1, 10):
@@ -329,3 +319,27 @@ def test_the_call_is_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert percentage("5 %") == 0.05
     with pytest.raises(SystemExit):
         main(["compare", "--threshold", "lots"])
+
+
+def test_what_cannot_be_judged_is_inconclusive(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with History(home) as history:
+        history.put(made(home, 1))
+        history.put(made(home, 2, slower=1.4))
+    assert main(["compare", "r1", "r2"]) == 0
+    assert "INCONCLUSIVE" in capsys.readouterr().out
+
+
+def test_a_comparison_is_also_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with History(home) as history:
+        for number in range(1, 10):
+            history.put(made(home, number))
+        history.put(made(home, 20, slower=1.7))
+    assert main(["compare", "r8", "r20", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    schema = json.loads(files("tipc").joinpath("schemas", "comparison.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(told)
+    assert told["conclusion"] == "regression"
+    assert told["old"]["median_of"] == 9
+    worse = [change for change in told["changes"] if change["verdict"] == "worse"]
+    assert worse
+    assert all(change["worse_by"] > change["bound"] for change in worse)

@@ -14,8 +14,8 @@ from fabric import MACHINE, Recipe, fabricate, stored
 from tipc.cli.main import main
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.report.finish import finish
-from tipc.report.history import NAME, History, entry_of
-from tipc.report.machine import build, fingerprint, machine_name, versions
+from tipc.report.history.history_store import NAME, History, entry_of
+from tipc.report.machine_facts import build, fingerprint, machine_name, versions
 from tipc.report.view import view_of
 
 GPU_MACHINE = {**MACHINE, "gpus": [{"name": "Tesla V100"}, {"name": "Tesla V100"}], "host": "gpu-1"}

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tipc.certify.verdict import NOT_CERTIFIED, Verdict
+from tipc.certify.verdict import Verdict
+from tipc.kinds import NOT_CERTIFIED
 from tipc.report.junit import junit
 from tipc.report.view import view_of
-from tipc.run.record import Run
+from tipc.run.record.results import Run
 
 # The constraints of the xunit2 form (Jenkins' junit-10), in RELAX NG: the elements, where they may stand, and
 # the attributes that they must and may have.
@@ -101,8 +102,9 @@ def test_failed_blocked_skipped_and_uncertified_are_told_apart(tmp_path: Path, s
     assert root.get("failures") == "1"  # a blocked step and a check about a failed one say nothing new
     reasons = [skip.get("message") for skip in root.iter("skipped")]
     assert any(reason.startswith("blocked: needs") for reason in reasons)
-    assert "no GPU here" in reasons
-    assert any("nothing is shown about gpu:0,1" in reason for reason in reasons)
+    assert "no GPU on this machine" in reasons
+    cases = [case.get("name") for case in root.iter("testcase") if case.find("skipped") is not None]
+    assert {"infer gpu use_trt=False precision=fp32 batch_size=1", "certified on 0,1"} <= set(cases)
 
 
 def test_a_failed_check_fails_the_file_even_if_every_command_passed(
@@ -181,3 +183,24 @@ def test_whatever_stands_in_names_and_messages_the_file_is_valid(
     plans = tuple(replace(plan, model=text) for plan in run.plans)
     findings = tuple(replace(one, message=text, title=text, status="fail") for one in verdict.findings)
     parsed(replace(run, plans=plans), replace(verdict, findings=findings), schema)
+
+
+def test_names_of_cases_are_unique_across_suites_and_runs(tmp_path: Path) -> None:
+    recipe = Recipe(models=["toy"], precisions=("fp32", "amp"), states={"infer": "failed"})
+    views = [view_of(*fabricate(tmp_path / name, replace(recipe, name=name))) for name in ("first", "second")]
+    root = etree.fromstring(junit(views))
+    cases = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(cases) > 10
+    assert len(cases) == len(set(cases))
+    suites = [suite.get("name") for suite in root.iter("testsuite")]
+    assert len(suites) == len(set(suites))
+
+
+def test_several_findings_of_one_check_at_one_place_are_told_apart(tmp_path: Path) -> None:
+    run, verdict = fabricate(tmp_path)
+    assert verdict is not None
+    twice = replace(verdict, findings=(*verdict.findings, *verdict.findings))
+    root = etree.fromstring(junit([view_of(run, twice)]))
+    cases = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(cases) == len(set(cases))
+    assert any(name.endswith(" #2") for _, name in cases)

@@ -12,7 +12,7 @@ from tipc.errors import UsageError
 from tipc.report.documents import algorithms, begin, documents, end
 from tipc.report.markdown import escaped, job_summary, matrix_markdown
 from tipc.report.view import RunView, view_of
-from tipc.report.words import EN, ZH
+from tipc.report.wording import EN, ZH
 
 
 def view(tmp_path: Path, recipe: Recipe) -> RunView:
@@ -37,7 +37,7 @@ def on_gpu(recipe: Recipe, tmp_path: Path) -> RunView:
     plans = tuple(
         replace(
             plan,
-            cells=tuple(replace(cell, not_certified="", runs_on=f"gpu:{cell.asked}") for cell in plan.cells),
+            cells=tuple(replace(cell, not_certified=(), runs_on=f"gpu:{cell.asked}") for cell in plan.cells),
             steps=tuple(replace(step, device="gpu") for step in plan.steps),
             skipped=(),
         )
@@ -138,4 +138,24 @@ def test_a_marker_without_its_end_is_an_error_with_a_line_and_nothing_is_written
 
 def test_without_a_run_there_is_one_clear_message(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--repo", str(home)]) == 2
-    assert "there is no run of a config in" in capsys.readouterr().err
+    assert "there is no finished run of a config in" in capsys.readouterr().err
+
+
+def test_documents_are_written_from_finished_runs_only(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, verdict = fabricate(home, Recipe(name="whole"))
+    stored(whole, verdict)
+    stored(
+        *fabricate(home, Recipe(name="part", started=whole.started + 500, states={"infer": "not selected"}))
+    )
+    stored(
+        *fabricate(home, Recipe(name="stopped", started=whole.started + 600, states={"eval": "interrupted"}))
+    )
+    repo = home / "repo"
+    repo.mkdir(exist_ok=True)
+    assert main(["docs", "--repo", str(repo)]) == 0
+    text = (repo / "test_tipc/README.md").read_text(encoding="utf-8")
+    assert "未测试" not in text, "the newer runs would say so of what they did not get to"
+    assert main(["docs", "stopped", "--repo", str(repo)]) == 2
+    assert "the run stopped is not finished" in capsys.readouterr().err

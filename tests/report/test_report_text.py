@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipc.report.text import clean, command, cut, duration, figure, log_end, one_line, size
+from tipc.report.plain_text import clean, command, cut, duration, figure, log_end, one_line, size
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run import store
-from tipc.run.graph import build_graph
-from tipc.run.local import LocalExecutor
-from tipc.run.order import order
-from tipc.run.progress import Progress
-from tipc.run.record import Run
-from tipc.run.scheduler import Scheduler, Settings
+from tipc.report.terminal import write_summary
+from tipc.report.view import view_of
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.record import run_store
+from tipc.run.record.results import Run
+from tipc.run.schedule.graph import build_graph
+from tipc.run.schedule.order import order
+from tipc.run.schedule.scheduler import Scheduler, Settings
+from tipc.run.show.progress import Progress
 
 
 def step(name: str, code: str = "", **changes: Any) -> Step:
@@ -67,7 +69,7 @@ class Runner:
         settings: Settings | None = None,
         **extra: Any,
     ) -> Run:
-        journal = store.create_run(plans, {"host": "here"}, where=self.home)
+        journal = run_store.create_run(plans, {"host": "here"}, where=self.home)
         return self.go_on(journal, plans, wanted, settings, **extra)
 
     def go_on(
@@ -86,7 +88,7 @@ class Runner:
             journal,
             executor,
             settings or Settings(cores=2),
-            Progress(self.shown, len(chosen)),
+            Progress(self.shown, len(chosen), verbosity=1),
             chosen,
             **extra,
         )
@@ -96,7 +98,9 @@ class Runner:
             finally:
                 executor.close()
             journal.finished("passed")
-        return store.load_run(journal.directory)
+        run = run_store.load_run(journal.directory)
+        write_summary(view_of(run, None), self.shown)
+        return run
 
     @property
     def text(self) -> str:

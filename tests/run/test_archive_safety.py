@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tipc.errors import TipcError, UsageError
-from tipc.run.archive import unpack
+from tipc.run.prepare.archive import unpack
 
 
 def entry(name: str, text: str = "text", **changes: object) -> tuple[tarfile.TarInfo, bytes]:

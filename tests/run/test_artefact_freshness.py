@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tipc.reasons import because
 from tipc.run import artefacts
 from tipc.run.artefacts import digests, missing, set_aside, settle
 
@@ -18,7 +19,7 @@ def aside(tmp_path: Path) -> Path:
 def test_an_artefact_that_is_written_counts(tmp_path: Path, aside: Path) -> None:
     before = set_aside(tmp_path, ["model"], aside)
     (tmp_path / "model").write_text("new")
-    assert missing(tmp_path, ["model"], before) == ""
+    assert missing(tmp_path, ["model"], before) is None
     assert list(digests(tmp_path, ["./model"], before)) == ["model"]
 
 
@@ -26,7 +27,7 @@ def test_yesterdays_artefact_does_not_count_and_is_put_back(tmp_path: Path, asid
     (tmp_path / "model").write_text("old")
     before = set_aside(tmp_path, ["model"], aside)
     assert not (tmp_path / "model").exists()
-    assert "does not count" in missing(tmp_path, ["model"], before)
+    assert missing(tmp_path, ["model"], before) == because("old-artefact", path="model")
     settle(before, passed=False)
     assert (tmp_path / "model").read_text() == "old"
     assert not aside.exists()
@@ -59,9 +60,11 @@ def test_a_second_attempt_does_not_overwrite_what_the_first_set_aside(tmp_path: 
 
 def test_one_of_several_names_is_enough(tmp_path: Path, aside: Path) -> None:
     before = set_aside(tmp_path, ["a.json|a.pdmodel"], aside)
-    assert missing(tmp_path, ["a.json|a.pdmodel"], before) == "no artefact a.json or a.pdmodel"
+    assert missing(tmp_path, ["a.json|a.pdmodel"], before) == because(
+        "no-artefact", path="a.json | a.pdmodel"
+    )
     (tmp_path / "a.pdmodel").write_text("")
-    assert missing(tmp_path, ["a.json|a.pdmodel"], before) == ""
+    assert missing(tmp_path, ["a.json|a.pdmodel"], before) is None
 
 
 def test_a_directory_counts_when_something_below_it_is_new(tmp_path: Path, aside: Path) -> None:
@@ -69,9 +72,9 @@ def test_a_directory_counts_when_something_below_it_is_new(tmp_path: Path, aside
     (tmp_path / "out" / "old").write_text("old")
     before = set_aside(tmp_path, ["out"], aside)
     assert (tmp_path / "out" / "old").exists()
-    assert "was not written" in missing(tmp_path, ["out"], before)
+    assert missing(tmp_path, ["out"], before) == because("old-artefact", path="out")
     (tmp_path / "out" / "new").write_text("new")
-    assert missing(tmp_path, ["out"], before) == ""
+    assert missing(tmp_path, ["out"], before) is None
 
 
 def test_what_cannot_be_moved_must_at_least_change(
@@ -84,9 +87,9 @@ def test_what_cannot_be_moved_must_at_least_change(
 
     monkeypatch.setattr(artefacts.os, "rename", another_disk)
     before = set_aside(tmp_path, ["model"], aside)
-    assert "was not written" in missing(tmp_path, ["model"], before)
+    assert missing(tmp_path, ["model"], before) == because("old-artefact", path="model")
     (tmp_path / "model").write_text("new and longer")
-    assert missing(tmp_path, ["model"], before) == ""
+    assert missing(tmp_path, ["model"], before) is None
 
 
 def test_what_a_pattern_matches_is_never_moved_and_counts_when_it_is_new(tmp_path: Path, aside: Path) -> None:
@@ -95,18 +98,18 @@ def test_what_a_pattern_matches_is_never_moved_and_counts_when_it_is_new(tmp_pat
     (tmp_path / "out/config.json").write_text("of the training that was before")
     before = set_aside(tmp_path, names, aside)
     assert (tmp_path / "out/config.json").exists()
-    assert missing(tmp_path, names, before) == "artefact out/*.json was there before and was not written"
+    assert missing(tmp_path, names, before) == because("old-artefact", path="out/*.json")
     (tmp_path / "out/model.pdmodel").write_text("")
-    assert missing(tmp_path, names, before) == "no artefact out/*.pdiparams"
+    assert missing(tmp_path, names, before) == because("no-artefact", path="out/*.pdiparams")
     (tmp_path / "out/model.pdiparams").write_text("")
-    assert missing(tmp_path, names, before) == ""
+    assert missing(tmp_path, names, before) is None
     assert sorted(digests(tmp_path, names, before)) == ["out/model.pdiparams", "out/model.pdmodel"]
 
 
 def test_a_link_to_nothing_is_no_artefact(tmp_path: Path, aside: Path) -> None:
     before = set_aside(tmp_path, ["model"], aside)
     (tmp_path / "model").symlink_to("nowhere")
-    assert missing(tmp_path, ["model"], before) == "no artefact model"
+    assert missing(tmp_path, ["model"], before) == because("no-artefact", path="model")
 
 
 def test_the_digest_of_a_directory_sees_names_and_contents(tmp_path: Path) -> None:

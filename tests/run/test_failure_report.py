@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_plans import plan_of, step
 
+from tipc.kinds import FAILED, TIMEOUT
 from tipc.plan.model import Plan, Step
-from tipc.run.diagnose import diagnose
-from tipc.run.failure import failure_lines, pasteable
-from tipc.run.log_tail import tail
-from tipc.run.record import FAILED, TIMEOUT, StepResult
+from tipc.reasons import because
+from tipc.run.record.results import StepResult
+from tipc.run.show.diagnose import diagnose
+from tipc.run.show.failure import failure_lines, pasteable
+from tipc.run.show.log_tail import tail
 
 
 @pytest.fixture
@@ -25,7 +27,13 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
 
 
 def failed(plan: Plan, step: Step, **changes: object) -> StepResult:
-    fields: dict[str, object] = {"reason": "exit 1", "exit_code": 1, "attempts": 1, "wall": 1.0, **changes}
+    fields: dict[str, object] = {
+        "reason": because("exit", status=1),
+        "exit_code": 1,
+        "attempts": 1,
+        "wall": 1.0,
+        **changes,
+    }
     return StepResult(plan.key, step.id, **{"state": FAILED, **fields})  # type: ignore[arg-type]
 
 
@@ -62,7 +70,7 @@ def test_of_a_line_that_was_written_over_the_last_state_counts(tmp_path: Path) -
         (
             "ModuleNotFoundError: No module named 'paddle.foo'",
             "python3 has no module `paddle`",
-            "pip install paddle",
+            "pip install paddlepaddle",
         ),
         ("train.py: error: unrecognized arguments: --foo", "the script does not know `--foo`", ""),
         ("OSError: [Errno 28] No space left on device", "no room left on the disk", "make room"),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 from run_plans import Runner, plan_of, step
 
-from tipc.run import store
-from tipc.run.journal import read_events
-from tipc.run.record import Run, StepResult
-from tipc.run.scheduler import Settings
+from tipc.language import sentence
+from tipc.reasons import because
+from tipc.run.record import run_store
+from tipc.run.record.journal import read_events
+from tipc.run.record.results import Run, StepResult
+from tipc.run.schedule.scheduler import Settings
 
 TOUCH = "open('model', 'w').write('new')"
 
@@ -38,7 +41,7 @@ def test_a_step_that_fails(runner: Runner, repo: Path) -> None:
     )
     run = runner(plan)
     result = run.result(plan, plan.steps[0])
-    assert (result.state, result.reason, result.exit_code) == ("failed", "exit 3", 3)
+    assert (result.state, sentence(result.reason), result.exit_code) == ("failed", "exit 3", 3)
     assert run.result(plan, plan.steps[1]).state == "blocked"
     for told in (
         "┆ working",
@@ -62,7 +65,7 @@ def test_a_step_that_passes_says_so_as_upstream_does(runner: Runner, repo: Path)
 
 def test_exit_0_without_the_artefact_is_a_failure(runner: Runner, repo: Path) -> None:
     run = runner(plan_of(repo, step("train", "", produces=("model",))))
-    assert (only(run).state, only(run).reason) == ("failed", "exit 0, but no artefact model")
+    assert (only(run).state, sentence(only(run).reason)) == ("failed", "exit 0, but no artefact model")
     assert "did not leave what the next step needs" in runner.text
 
 
@@ -70,7 +73,7 @@ def test_yesterdays_artefact_does_not_count(runner: Runner, repo: Path) -> None:
     (repo / "model").write_text("yesterday")
     run = runner(plan_of(repo, step("train", "", produces=("model",))))
     assert only(run).state == "failed"
-    assert "does not count" in only(run).reason
+    assert only(run).reason == because("old-artefact", path="model")
     assert (repo / "model").read_text() == "yesterday"
 
 
@@ -90,7 +93,7 @@ def test_a_step_that_hangs_is_ended_with_its_children(runner: Runner, repo: Path
         "open('pid', 'w').write(str(pid)); time.sleep(60)"
     )
     run = runner(plan_of(repo, step("train", code)), settings=Settings(cores=1, timeout=3.0))
-    assert (only(run).state, only(run).reason) == ("timeout", "no end within 3 s")
+    assert (only(run).state, sentence(only(run).reason)) == ("timeout", "no end within 3 s")
     assert gone(int((repo / "pid").read_text()))
 
 
@@ -105,7 +108,7 @@ def test_a_daemon_that_a_step_leaves_is_ended(runner: Runner, repo: Path) -> Non
     )
     run = runner(plan_of(repo, step("train", code)))
     assert only(run).state == "passed"
-    assert "outlived it and were ended" in only(run).reason
+    assert "outlived it and were ended" in sentence(only(run).reason)
     assert gone(int((repo / "pid").read_text()))
 
 
@@ -125,7 +128,7 @@ def test_a_step_that_prints_without_end_costs_no_memory(runner: Runner, repo: Pa
 def test_a_step_that_is_killed_says_by_what(runner: Runner, repo: Path, name: str) -> None:
     code = f"import os, signal; os.kill(os.getpid(), signal.{name})"
     run = runner(plan_of(repo, step("train", code)))
-    assert (only(run).state, only(run).reason) == ("failed", f"killed by {name}")
+    assert (only(run).state, sentence(only(run).reason)) == ("failed", f"killed by {name}")
 
 
 def test_a_log_that_is_not_utf8_is_kept_and_shown(runner: Runner, repo: Path) -> None:
@@ -143,7 +146,7 @@ def test_a_program_that_is_not_there(runner: Runner, repo: Path) -> None:
     )
     assert only(run).state == "failed"
     assert only(run).attempts == 1
-    assert "no-such-program-anywhere" in only(run).reason
+    assert "no-such-program-anywhere" in sentence(only(run).reason)
 
 
 def test_a_directory_that_is_not_there(runner: Runner, repo: Path) -> None:
@@ -155,7 +158,7 @@ def test_a_pass_at_the_second_attempt_is_flaky_and_both_logs_are_kept(runner: Ru
     code = "import os, sys; old = os.path.exists('tried'); print(old); open('tried', 'w'); sys.exit(not old)"
     run = runner(plan_of(repo, step("train", code)), settings=Settings(cores=1, retries=2))
     assert (only(run).state, only(run).attempts) == ("flaky", 2)
-    assert [event["event"] for event in read_events(run.directory)].count("end") == 1
+    assert [event.event for event in read_events(run.directory)].count("end") == 1
     logs = sorted(Path(only(run).log).parent.iterdir())
     assert [log.read_text() for log in logs] == ["True\n", "False\n"]
     assert (repo / "output/train.log").read_text() == "True\n"
@@ -172,7 +175,7 @@ def test_fail_fast_ends_what_runs(runner: Runner, repo: Path) -> None:
     plan = plan_of(repo, slow, step("fails", wait), step("never"))
     run = runner(plan, settings=Settings(cores=2, fail_fast=True))
     assert [run.result(plan, one).state for one in plan.steps] == ["interrupted", "failed", "pending"]
-    assert "--fail-fast" in run.result(plan, slow).reason
+    assert "--fail-fast" in sentence(run.result(plan, slow).reason)
 
 
 def test_being_asked_to_stop_ends_everything_and_is_noted(runner: Runner, repo: Path) -> None:
@@ -205,6 +208,16 @@ def test_a_step_whose_log_is_named_like_a_directory_still_runs(runner: Runner, r
     assert Path(only(run).log).read_text() == "here\n"
 
 
+def test_a_pattern_becomes_the_files_that_are_there_when_the_step_starts(runner: Runner, repo: Path) -> None:
+    make = step("a", "import os; os.makedirs('w/one'); open('w/one/x.pdparams', 'w')")
+    show = step("b", "import sys; print(sys.argv[1:])", needs=("a",))
+    words = (*show.argv, "w/*/x.pdparams", "w/*/y", "*")
+    show = replace(show, argv=words, globs=("w/*/x.pdparams", "w/*/y"))
+    plan = plan_of(repo, make, show)
+    run = runner(plan)
+    assert Path(run.result(plan, show).log).read_text() == "['w/one/x.pdparams', 'w/*/y', '*']\n"
+
+
 def test_the_environment_of_a_step_is_the_callers_with_its_changes(
     runner: Runner, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,11 +231,11 @@ def test_the_environment_of_a_step_is_the_callers_with_its_changes(
 
 def test_a_step_that_was_running_when_tipc_died_reads_as_interrupted(runner: Runner, repo: Path) -> None:
     plan = plan_of(repo, step("a"), step("b"))
-    journal = store.create_run([plan], {}, where=runner.home)
+    journal = run_store.create_run([plan], {}, where=runner.home)
     journal.started(plan.key, "a", 1, "/log", {})
-    alive = store.load_run(journal.directory)
+    alive = run_store.load_run(journal.directory)
     journal.close()
-    run = store.load_run(journal.directory)
+    run = run_store.load_run(journal.directory)
     assert [run.result(plan, one).state for one in plan.steps] == ["interrupted", "pending"]
     assert run.ended is None
     assert alive.result(plan, plan.steps[0]).log == "/log"

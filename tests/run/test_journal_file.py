@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tipc.errors import EnvironmentProblem, UsageError
-from tipc.run import journal as journals
-from tipc.run.journal import NAME, Journal, is_running, read_events, result_from_json
-from tipc.run.record import FAILED, PASSED, StepResult
+from tipc.kinds import FAILED, PASSED
+from tipc.reasons import because
+from tipc.run.record import journal as journals
+from tipc.run.record.events import StepEnded
+from tipc.run.record.journal import NAME, Journal, is_running, read_events, replay_of
+from tipc.run.record.results import StepResult
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
@@ -23,29 +26,67 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         journal.started("p", "s", 1, "/log", {"command": "c"})
         journal.ended(result)
         journal.finished("passed")
-    events = read_events(tmp_path)
-    assert [event["event"] for event in events] == ["run", "start", "end", "finish"]
-    assert result_from_json(events[2]) == result
+    events = list(read_events(tmp_path))
+    assert [event.event for event in events] == ["run", "start", "end", "finish"]
+    assert isinstance(events[2], StepEnded)
+    assert events[2].result == result
+
+
+def begun(directory: Path, step: str = "s") -> Path:
+    """A journal of a run with one step that passed."""
+    with Journal(directory) as journal:
+        journal.opened("id", [], {}, 1.0)
+        journal.ended(StepResult("p", step, PASSED))
+    return directory
+
+
+def test_a_journal_of_another_format_is_refused_with_one_message(tmp_path: Path) -> None:
+    for first in ('{"event":"run","format":1,"id":"x","at":1.0,"argv":[],"options":{}}', '{"event":"run"}'):
+        (tmp_path / NAME).write_text(first + "\n")
+        with pytest.raises(UsageError, match=r"a run of format .*; this tipc reads format 2"):
+            replay_of(tmp_path)
+    with pytest.raises(UsageError, match="this tipc reads format 2"):
+        Journal(tmp_path)
+    assert (tmp_path / NAME).read_text() == first + "\n"
+    assert not is_running(tmp_path)
+
+
+def test_a_journal_that_does_not_begin_with_a_call_is_damaged(tmp_path: Path) -> None:
+    begun(tmp_path)
+    lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
+    (tmp_path / NAME).write_bytes(b"".join(lines[1:]))
+    with pytest.raises(EnvironmentProblem, match="does not begin with the call"):
+        replay_of(tmp_path)
+
+
+def test_the_writer_and_a_reader_come_to_the_same(tmp_path: Path) -> None:
+    journal = Journal(begun(tmp_path))
+    journal.resumed(["--resume"])
+    journal.deselected("p", ["t", "u"])
+    journal.started("p", "v", 1, "/log", {"scripts": "1"})
+    journal.ended(StepResult("p", "v", FAILED, because("exit", status=1), artefacts={"a": "b"}))
+    journal.outdated("p", "s", because("outdated", what="scripts changed"))
+    journal.finished("failed", [because("file-rewritten", path="plan.jsonl")], ["/repo/train.py"])
+    journal.close()
+    assert replay_of(tmp_path) == journal.replay
+    assert journal.replay.results["p", "s"].outdated
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_after_the_last_newline_are_dropped(
     tmp_path_factory: pytest.TempPathFactory, torn: bytes
 ) -> None:
-    directory = tmp_path_factory.mktemp("run")
-    with Journal(directory) as journal:
-        journal.ended(StepResult("p", "s", PASSED))
+    directory = begun(tmp_path_factory.mktemp("run"))
     with open(directory / NAME, "ab") as file:
         file.write(torn.replace(b"\n", b""))
-    assert len(read_events(directory)) == 1
+    assert len(list(read_events(directory))) == 2
     with Journal(directory) as journal:
         journal.ended(StepResult("p", "t", PASSED))
-    assert [event["step"] for event in read_events(directory)] == ["s", "t"]
+    assert list(replay_of(directory).results) == [("p", "s"), ("p", "t")]
 
 
 def test_a_torn_line_longer_than_a_block_is_dropped_whole(tmp_path: Path) -> None:
-    with Journal(tmp_path) as journal:
-        journal.ended(StepResult("p", "s", PASSED))
+    begun(tmp_path)
     with open(tmp_path / NAME, "ab") as file:
         file.write(b"x" * 200_000)
     Journal(tmp_path).close()
@@ -53,17 +94,16 @@ def test_a_torn_line_longer_than_a_block_is_dropped_whole(tmp_path: Path) -> Non
 
 
 def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -> None:
-    with Journal(tmp_path) as journal:
-        journal.ended(StepResult("p", "s", PASSED))
+    begun(tmp_path)
     text = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(text + b"{broken\n" + text)
-    with pytest.raises(EnvironmentProblem, match=r"journal\.jsonl:2"):
-        read_events(tmp_path)
+    with pytest.raises(EnvironmentProblem, match=r"journal\.jsonl:3"):
+        replay_of(tmp_path)
 
 
 def test_a_directory_without_a_journal_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a run"):
-        read_events(tmp_path)
+        replay_of(tmp_path)
 
 
 def test_a_full_disk_leaves_no_half_line_and_is_told_as_such(
@@ -119,6 +159,5 @@ def test_a_child_that_outlives_the_writer_does_not_hold_the_run(tmp_path: Path) 
 
 def test_names_that_are_not_utf8_survive(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9")
-    with Journal(tmp_path) as journal:
-        journal.ended(StepResult("p", name, PASSED))
-    assert read_events(tmp_path)[0]["step"] == name
+    begun(tmp_path, name)
+    assert list(replay_of(tmp_path).results) == [("p", name)]

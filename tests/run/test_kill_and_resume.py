@@ -13,7 +13,7 @@ import pytest
 import toy_repo
 from toy_repo import STEPS, events, journals, states, tipc_run
 
-from tipc.run.store import load_run
+from tipc.run.record.run_store import load_run
 
 KILLS = 50
 

@@ -19,7 +19,8 @@ def run_on_a_terminal(
     """Run it on a terminal; make the file of ``when`` as soon as its text is seen."""
     ours, theirs = pty.openpty()
     environ = {**os.environ, "TERM": term, "COLUMNS": "150", "LINES": "40"}
-    environ.pop("NO_COLOR", None)
+    for name in ("NO_COLOR", "CI"):
+        environ.pop(name, None)
     process = subprocess.Popen(
         toy_repo.command(*words), cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env=environ
     )
@@ -45,7 +46,8 @@ def config(repo: Path) -> Path:
 def test_a_terminal_shows_what_runs_and_what_is_left(repo: Path, config: Path) -> None:
     (repo / "behave").write_text("wait")
     line = r"● norm_train-cpu/train  cpu  \d\d:\d\d  training"
-    code, seen = run_on_a_terminal(repo.parent, config, "--only", "train,export", when=(line, repo / "go"))
+    words = ("-v", "--only", "train,export")
+    code, seen = run_on_a_terminal(repo.parent, config, *words, when=(line, repo / "go"))
     assert code == 0
     assert "0 of 2 done, 1 to come" in seen
     assert "\x1b[33m Run successfully with command - toy" in seen
@@ -62,7 +64,7 @@ def test_a_dumb_terminal_gets_plain_lines(repo: Path, config: Path) -> None:
 def test_rich_is_imported_for_a_terminal_only(repo: Path, config: Path) -> None:
     code = (
         "import sys\nfrom tipc.cli.run import _progress\n"
-        "_progress(sys.stdout, 1)\nprint('rich' in sys.modules or 'psutil' in sys.modules)"
+        "_progress(sys.stdout, 1, 0)\nprint('rich' in sys.modules or 'psutil' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -10,8 +10,11 @@ import pytest
 from run_plans import Runner, plan_of, step
 
 from tipc.errors import UsageError
-from tipc.run.order import order
-from tipc.run.prepare import GUARD, prepare, read_declaration, with_prepare
+from tipc.plan.prepare import GUARD, with_prepare
+from tipc.run.prepare.prepare import prepare, read_declaration
+from tipc.run.prepare.removals import removals
+from tipc.run.schedule.order import order
+from tipc.run.show.log_tail import tail
 
 
 def write(path: Path, text: str) -> Path:
@@ -101,48 +104,101 @@ def test_a_script_that_only_calls_tipc_prepare_does_not_go_round_for_ever(
 
 def test_a_repository_that_says_nothing_has_nothing_to_prepare(repo: Path) -> None:
     plan = plan_of(repo, step("a"))
-    assert with_prepare([plan]) == [plan]
+    assert with_prepare(plan) == plan
     with pytest.raises(UsageError, match="neither"):
         prepare(plan, io.StringIO())
 
 
 def test_every_step_needs_the_preparation(repo: Path) -> None:
     write(repo / "test_tipc/prepare.sh", "exit 0")
-    (plan,) = with_prepare([plan_of(repo, step("a"), step("b", needs=("a",)))])
+    plan = with_prepare(plan_of(repo, step("a"), step("b", needs=("a",))))
     assert [one.needs for one in plan.steps] == [(), ("prepare",), ("prepare", "a")]
-    assert with_prepare([plan]) == [plan]
+    assert with_prepare(plan) == plan
 
 
 def test_a_failed_preparation_blocks_its_plan(runner: Runner, repo: Path) -> None:
     write(repo / "test_tipc/prepare.sh", "echo no data; exit 1")
-    (plan,) = with_prepare([plan_of(repo, step("a"))])
+    plan = with_prepare(plan_of(repo, step("a")))
     run = runner(plan)
     assert [run.result(plan, one).state for one in plan.steps] == ["failed", "blocked"]
-    assert "┆ no data" in runner.text
+    assert tail(run.result(plan, plan.steps[0]).log) == ["no data"]
 
 
 def test_the_plans_of_a_repository_with_a_script_run_one_after_the_other(runner: Runner, repo: Path) -> None:
     write(repo / "test_tipc/prepare.sh", 'echo "$1" > data')
     code = "import time; time.sleep(0.1); name = open('data').read(); open('seen', 'a').write(name)"
-    plans = with_prepare([plan_of(repo, step("a", code), config=name) for name in ("1.txt", "2.txt")])
+    plans = [with_prepare(plan_of(repo, step("a", code), config=name)) for name in ("1.txt", "2.txt")]
     assert runner(*plans).ok
     assert (repo / "seen").read_text() == "1.txt\n2.txt\n"
 
 
 def test_a_failure_in_one_plan_does_not_keep_the_next_from_being_prepared(runner: Runner, repo: Path) -> None:
     write(repo / "test_tipc/prepare.sh", "exit 0")
-    plans = with_prepare(
-        [plan_of(repo, step("a", f"raise SystemExit({code})"), config=f"{code}.txt") for code in (1, 0)]
-    )
+    steps = {code: step("a", f"raise SystemExit({code})") for code in (1, 0)}
+    plans = [with_prepare(plan_of(repo, one, config=f"{code}.txt")) for code, one in steps.items()]
     run = runner(*plans)
     assert [run.result(plan, plan.steps[1]).state for plan in plans] == ["failed", "passed"]
 
 
 def test_declared_preparations_come_before_everything_else_of_a_repository(repo: Path) -> None:
     write(repo / "test_tipc/prepare.py", "ARCHIVES = []\n")
-    one, two = with_prepare([plan_of(repo, step("a"), config=name) for name in ("1.txt", "2.txt")])
+    one, two = (with_prepare(plan_of(repo, step("a"), config=name)) for name in ("1.txt", "2.txt"))
     assert order([one, two]) == {
         (two.key, "prepare"): [(one.key, "prepare")],
         (one.key, "a"): [(two.key, "prepare")],
         (two.key, "a"): [(two.key, "prepare")],
     }
+
+
+def test_what_a_script_would_remove_is_told_from_its_text(repo: Path) -> None:
+    for name in ("data/a", "data/b", "data/c", "lists/x", "kept", "deep/er"):
+        (repo / name).mkdir(parents=True)
+    write(
+        repo / "test_tipc/prepare.sh",
+        """
+        MODE=$2  # rm -rf kept
+        echo "rm -rf kept"
+        if [ ${MODE} = "lite_train_lite_infer" ]; then
+            cd data && rm -rf ./a; rm -r b nowhere
+            cd ../
+            rm -rf lists/* $HOME/kept
+        elif [ ${MODE} = "whole_infer" ]; then
+            rm -rf data/c
+        else
+            rm -f kept
+        fi
+        if [ ${MODE} = "whole_infer" ] || [ ${MODE} = "lite_train_whole_infer" ]; then rm -rf deep \\
+            deep/er; fi
+        rm -rf ../outside
+        cd $SOMEWHERE; rm -rf kept
+        """,
+    )
+    script = repo / "test_tipc/prepare.sh"
+    assert removals(script, repo, "lite_train_lite_infer", "toy") == ["data/a", "data/b", "lists/x"]
+    assert removals(script, repo, "whole_infer", "toy") == ["data/c", "deep", "deep/er"]
+    assert removals(script, repo, "lite_train_whole_infer", "toy") == ["deep", "deep/er"]
+    assert removals(repo / "no.sh", repo, "whole_infer", "toy") == []
+
+
+def test_what_only_other_models_would_remove_is_not_told(repo: Path) -> None:
+    for name in ("data/a", "data/b", "data/c"):
+        (repo / name).mkdir(parents=True)
+    write(
+        repo / "test_tipc/prepare.sh",
+        """
+        if [ ${model_name} = "other" ]; then cd src && python setup.py install && cd -; fi
+        cd data && unzip x.zip && cd -
+        if [ ${model_name} = 'toy' ] \\
+            || [ ${model_name} == "tiny" ]; then
+            rm -rf ./data/a
+        elif [ ${model_name} = 'other' ]; then
+            rm -rf ./data/b
+        else
+            rm -rf ./data/c
+        fi
+        """,
+    )
+    script = repo / "test_tipc/prepare.sh"
+    assert removals(script, repo, "whole_infer", "tiny") == ["data/a"]
+    assert removals(script, repo, "whole_infer", "other") == ["data/b"]
+    assert removals(script, repo, "whole_infer", "third") == ["data/c"]

@@ -10,11 +10,13 @@ import pytest
 from run_plans import Runner, plan_of, step
 
 from tipc.plan.model import Plan, Step
+from tipc.reasons import because
+from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.inputs import Inputs, changed
-from tipc.run.journal import Journal, read_events
-from tipc.run.record import Run
-from tipc.run.resume import Earlier
-from tipc.run.store import load_run, write_plans
+from tipc.run.record.events import StepEnded
+from tipc.run.record.journal import Journal, read_events
+from tipc.run.record.results import Run
+from tipc.run.record.run_store import load_run, write_plans
 
 COUNT = "open('count', 'a').write('{name} ')\n"
 
@@ -41,15 +43,11 @@ def go_on(
     told: list[str] | None = None,
 ) -> Run:
     notes = told if told is not None else []
-    earlier = Earlier(read_events(run.directory), rerun_failed=rerun_failed, tell=notes.append)
-    return runner.go_on(
-        Journal(run.directory),
-        plans,
-        wanted,
-        reuse=earlier.reuse,
-        earlier=earlier.results,
-        outdated=earlier.outdated,
+    journal = Journal(run.directory)
+    earlier = Earlier(
+        journal.replay, RerunRules(failed=rerun_failed, outdated=not rerun_failed), notes.append
     )
+    return runner.go_on(journal, plans, wanted, earlier=earlier)
 
 
 @pytest.fixture
@@ -134,7 +132,7 @@ def test_a_file_that_the_command_names_is_a_source(repo: Path) -> None:
     one = plan_of(repo, step("a", argv=("x", "--arch=arch.json")))
     before = Inputs([one]).of(one, one.steps[0], [])
     (repo / "arch.json").write_text("{1}")
-    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == "scripts"
+    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == ["scripts"]
 
 
 def test_two_names_of_one_interpreter_are_the_same_command(repo: Path) -> None:
@@ -145,7 +143,7 @@ def test_two_names_of_one_interpreter_are_the_same_command(repo: Path) -> None:
         plan_of(repo, step("a", argv=(str(repo / "bin" / name), "x.py"))) for name in ("python", "python3")
     ]
     before, now = (Inputs([plan]).of(plan, plan.steps[0], []) for plan in plans)
-    assert changed(before, now) == ""
+    assert changed(before, now) == []
 
 
 def test_the_outputs_of_one_plan_are_no_sources_of_another(repo: Path) -> None:
@@ -154,7 +152,7 @@ def test_the_outputs_of_one_plan_are_no_sources_of_another(repo: Path) -> None:
     two = plan_of(repo, step("a"), config="2.txt")
     before = Inputs([one, two]).of(two, two.steps[0], [])
     (repo / "one/model.yml").write_text("made")
-    assert changed(before, Inputs([one, two]).of(two, two.steps[0], [])) == ""
+    assert changed(before, Inputs([one, two]).of(two, two.steps[0], [])) == []
 
 
 def test_an_output_directory_that_holds_the_script_is_still_source(repo: Path) -> None:
@@ -163,7 +161,7 @@ def test_an_output_directory_that_holds_the_script_is_still_source(repo: Path) -
     one = plan_of(repo, step("a", argv=("python", "tools/train.py"), produces=("tools/out.bin",)))
     before = Inputs([one]).of(one, one.steps[0], [])
     (repo / "tools/train.py").write_text("2")
-    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == "scripts"
+    assert changed(before, Inputs([one]).of(one, one.steps[0], [])) == ["scripts"]
 
 
 def test_a_failure_is_kept_by_resume_and_run_again_by_rerun_failed(runner: Runner, repo: Path) -> None:
@@ -184,6 +182,73 @@ def test_a_failure_is_kept_by_resume_and_run_again_by_rerun_failed(runner: Runne
     assert run.ok
 
 
+def test_rerun_failed_says_what_is_outdated_and_runs_only_what_failed_and_depends_on_it(
+    runner: Runner, repo: Path
+) -> None:
+    plan = plan_of(
+        repo,
+        counting("train", "open('w', 'w')", produces=("w",)),
+        counting("export", "import os; raise SystemExit(not os.path.exists('fixed.py'))", needs=("train",)),
+        counting("infer", needs=("export",)),
+        counting("other"),
+    )
+    run = runner(plan)
+    ran(repo)
+    (repo / "fixed.py").write_text("")
+    run = go_on(runner, run, plan, rerun_failed=True)
+    assert ran(repo) == ["export", "infer"], "on top of what the training left"
+    assert [run.result(plan, one).state for one in plan.steps] == ["pending", "passed", "passed", "pending"]
+    assert run.result(plan, plan.steps[0]).reason == because("outdated", what="scripts changed")
+    assert run.left_out == because("steps-outdated", count=2, steps=4)
+    assert "train: passed before, outdated: scripts changed (--outdated runs it again)" in runner.text
+    with Journal(run.directory) as journal:
+        journal.resumed([])
+    assert go_on(runner, run, plan).ok
+    assert sorted(ran(repo)) == ["other", "train"], "and what read the same weights need not run again"
+
+
+def test_rerun_failed_makes_again_what_others_need_and_is_gone(runner: Runner, repo: Path) -> None:
+    plan = plan_of(
+        repo,
+        counting("train", "open('w', 'w')", produces=("w",)),
+        counting("export", "import os; raise SystemExit(not os.path.exists('fixed'))", needs=("train",)),
+    )
+    run = runner(plan)
+    ran(repo)
+    (repo / "fixed").write_text("")
+    (repo / "w").unlink()
+    assert go_on(runner, run, plan, rerun_failed=True).ok
+    assert ran(repo) == ["train", "export"]
+
+
+@pytest.mark.parametrize(
+    "name", ["FLAGS_use_mkldnn", "CUDA_VISIBLE_DEVICES_X", "PYTHONPATH", "OMP_NUM_THREADS"]
+)
+def test_another_environment_makes_a_step_outdated(
+    runner: Runner, repo: Path, plan: Plan, done: Run, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "/somewhere")
+    monkeypatch.setenv("SOMETHING_ELSE", "1")
+    told: list[str] = []
+    go_on(runner, done, plan, told=told)
+    assert sorted(ran(repo)) == ["export", "other", "train"]
+    assert "train runs again: environment changed" in told
+
+
+def test_preparing_is_not_repeated_unless_asked_for(runner: Runner, repo: Path) -> None:
+    prepare = counting("prepare", kind="prepare", cell="prepare")
+    plan = plan_of(repo, prepare, counting("train", "raise SystemExit(1)", needs=("prepare",)))
+    run = runner(plan)
+    (repo / "new.py").write_text("")
+    ran(repo)
+    run = go_on(runner, run, plan)
+    assert ran(repo) == ["train"]
+    assert run.result(plan, prepare).state == "passed"
+    journal = Journal(run.directory)
+    runner.go_on(journal, [plan], earlier=Earlier(journal.replay, RerunRules(prepare=True)))
+    assert ran(repo) == ["prepare"]
+
+
 def test_what_was_not_reached_is_run_by_resume(runner: Runner, repo: Path) -> None:
     plan = plan_of(repo, counting("a"), counting("b", needs=("a",)))
     run = runner(plan, wanted=lambda one: one.id == "a")
@@ -191,7 +256,7 @@ def test_what_was_not_reached_is_run_by_resume(runner: Runner, repo: Path) -> No
     run = go_on(runner, run, plan)
     assert ran(repo) == ["b"]
     assert run.ok
-    ends = [event["step"] for event in read_events(run.directory) if event["event"] == "end"]
+    ends = [event.result.step for event in read_events(run.directory) if isinstance(event, StepEnded)]
     assert ends == ["a", "b"]
 
 
@@ -204,7 +269,7 @@ def test_a_deselected_step_that_passed_before_counts_only_while_its_artefact_is_
     write_plans(done.directory, [longer])
     run = go_on(runner, done, longer, wanted=lambda one: one.id == "infer")
     assert ran(repo) == []
-    assert "no artefact out/m" in run.result(longer, infer).reason
+    assert run.result(longer, infer).reason == because("needs-not-selected", step="export", path="out/m")
     assert run.result(longer, plan.steps[0]).state == "passed"
     assert run.result(longer, plan.steps[1]).left_out
 
@@ -216,17 +281,17 @@ def test_what_passed_earlier_counts_for_a_part_only_while_nothing_that_it_depend
         return one.id == "other"
 
     run = go_on(runner, done, plan, wanted=only_other)
-    assert (run.ok, run.left_out) == (True, "")
+    assert (run.ok, run.left_out) == (True, None)
     (repo / "lib.py").write_text("x = 2\n")
     run = go_on(runner, run, plan, wanted=only_other)
     assert ran(repo) == ["other"]
-    assert (run.ok, run.left_out) == (False, "2 of 3 steps were not selected")
+    assert (run.ok, run.left_out) == (False, because("steps-not-selected", count=2, steps=3))
     (repo / "lib.py").write_text("x = 1\n")
     with Journal(run.directory) as journal:
         journal.resumed([])
     run = go_on(runner, run, plan)
     assert ran(repo) == ["other"], "the two others are again as they passed"
-    assert (run.ok, run.left_out) == (True, "")
+    assert (run.ok, run.left_out) == (True, None)
 
 
 def test_a_step_that_was_blocked_or_broken_off_and_is_not_selected_now_is_only_left_out(
@@ -243,10 +308,10 @@ def test_a_step_that_was_blocked_or_broken_off_and_is_not_selected_now_is_only_l
 def test_a_wider_selection_leaves_nothing_of_the_earlier_one(runner: Runner, repo: Path) -> None:
     plan = plan_of(repo, step("train"), step("b"))
     run = runner(plan, wanted=lambda one: one.id == "b")
-    assert run.left_out == "1 of 2 steps were not selected"
+    assert run.left_out == because("steps-not-selected", count=1, steps=2)
     with Journal(run.directory) as journal:
         journal.resumed([])
-    assert load_run(run.directory).left_out == "", "it was to run, and has not"
+    assert load_run(run.directory).left_out is None, "it was to run, and has not"
     assert not load_run(run.directory).ok
 
 

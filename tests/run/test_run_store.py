@@ -9,41 +9,41 @@ import pytest
 from run_plans import plan_of, step
 
 from tipc.errors import UsageError
-from tipc.run import store
 from tipc.run.environment import describe
+from tipc.run.record import run_store
 
 
 def make(home: Path, repo: Path, name: str) -> Path:
-    with store.create_run([plan_of(repo, step("a"), model=name)], {}, where=home, argv=["x"]) as journal:
+    with run_store.create_run([plan_of(repo, step("a"), model=name)], {}, where=home, argv=["x"]) as journal:
         return journal.directory
 
 
 def test_a_run_is_found_by_id_prefix_directory_or_as_the_newest(tmp_path: Path) -> None:
     first, second = (make(tmp_path / "home", tmp_path, name) for name in ("one", "two"))
     home = tmp_path / "home"
-    assert store.find_run(None, home) == second
-    assert store.find_run(first.name, home) == first
-    assert store.find_run(first.name[:-1], home) == first
-    assert store.find_run(first, home) == first
-    assert store.load_run(None, home).argv == ("x",)
+    assert run_store.find_run(None, home) == second
+    assert run_store.find_run(first.name, home) == first
+    assert run_store.find_run(first.name[:-1], home) == first
+    assert run_store.find_run(first, home) == first
+    assert run_store.load_run(None, home).argv == ("x",)
     with pytest.raises(UsageError, match="names several runs"):
-        store.find_run(first.name[:4], home)
+        run_store.find_run(first.name[:4], home)
     with pytest.raises(UsageError, match="there is no run `zzz`"):
-        store.find_run("zzz", home)
+        run_store.find_run("zzz", home)
 
 
 def test_runs_of_one_second_have_names_of_their_own(tmp_path: Path) -> None:
     names = {make(tmp_path, tmp_path, "same").name for _ in range(3)}
     assert len(names) == 3
-    assert len(store.runs(tmp_path)) == 3
+    assert len(run_store.runs(tmp_path)) == 3
 
 
 def test_home_is_here_or_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TIPC_HOME", raising=False)
-    assert store.home() == tmp_path / ".tipc"
+    assert run_store.home() == tmp_path / ".tipc"
     monkeypatch.setenv("TIPC_HOME", str(tmp_path / "elsewhere"))
-    assert store.home() == tmp_path / "elsewhere"
+    assert run_store.home() == tmp_path / "elsewhere"
 
 
 def test_results_are_kept_out_of_git(tmp_path: Path) -> None:
@@ -59,16 +59,16 @@ def test_any_model_name_makes_a_directory_inside_the_home(tmp_path: Path, model:
 
 def test_plans_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     directory = make(tmp_path, tmp_path, "one")
-    (directory / store.PLANS).write_text("{")
+    (directory / run_store.PLANS).write_text("{")
     with pytest.raises(UsageError, match=r"plan\.jsonl"):
-        store.load_run(directory)
+        run_store.load_run(directory)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "file"
-    store.write_text(target, "old")
+    run_store.write_text(target, "old")
     with pytest.raises(UnicodeEncodeError):
-        store.write_text(target, "new \ud83d")
+        run_store.write_text(target, "new \ud83d")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from run_plans import Runner, plan_of, step
 
 from tipc.errors import UsageError
+from tipc.kinds import PASSED
 from tipc.plan.model import Step
-from tipc.run.executor import Outcome, Task
-from tipc.run.graph import build_graph
-from tipc.run.queue import ALONE_OVERTAKES, OVERTAKES, ReadyQueue
-from tipc.run.record import PASSED
-from tipc.run.resources import Claim, Resources, claim_of
-from tipc.run.scheduler import Settings
+from tipc.reasons import because
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.schedule.graph import build_graph
+from tipc.run.schedule.ready_queue import ALONE_OVERTAKES, OVERTAKES, ReadyQueue
+from tipc.run.schedule.resources import Claim, Resources, claim_of
+from tipc.run.schedule.scheduler import Settings
 
 
 class Played:
@@ -144,7 +145,7 @@ def test_a_failure_blocks_its_dependants_and_nothing_else(runner: Runner, repo: 
     run = runner(plan_of(repo, *steps), executor=Played(frozenset({"a"})))
     states = {key[1]: result.state for key, result in run.results.items()}
     assert states == {"a": "failed", "b": "blocked", "c": "blocked", "x": "passed", "y": "passed"}
-    assert run.results["config.txt:lite_train_lite_infer", "c"].reason == "needs b, which is blocked"
+    assert run.results["config.txt:lite_train_lite_infer", "c"].reason == because("needs", step="b")
 
 
 def test_a_very_long_chain_is_blocked_without_recursion(runner: Runner, repo: Path) -> None:
@@ -194,11 +195,13 @@ def test_a_deselected_need_counts_if_its_artefact_is_there(runner: Runner, repo:
     plan = plan_of(repo, step("train", produces=("model",)), step("export", kind="export", needs=("train",)))
     run = runner(plan, wanted=lambda s: s.kind == "export", executor=Played())
     assert run.result(plan, plan.steps[1]).state == "blocked"
-    assert "was not selected: no artefact model" in run.result(plan, plan.steps[1]).reason
+    assert run.result(plan, plan.steps[1]).reason == because(
+        "needs-not-selected", step=plan.steps[0].id, path="model"
+    )
     (repo / "model").write_text("from before")
     run = runner(plan, wanted=lambda s: s.kind == "export", executor=Played())
     assert run.result(plan, plan.steps[1]).state == PASSED
-    assert run.result(plan, plan.steps[0]).reason == "not selected"
+    assert run.result(plan, plan.steps[0]).reason == because("not-selected")
 
 
 def test_a_deselected_need_is_outdated_when_what_it_needs_runs_again(runner: Runner, repo: Path) -> None:
@@ -211,7 +214,7 @@ def test_a_deselected_need_is_outdated_when_what_it_needs_runs_again(runner: Run
     )
     run = runner(plan, wanted=lambda s: s.kind != "export", executor=Played())
     assert run.result(plan, plan.steps[2]).state == "blocked"
-    assert "has run again" in run.result(plan, plan.steps[2]).reason
+    assert run.result(plan, plan.steps[2]).reason == because("needs-outdated", step=plan.steps[1].id)
 
 
 def test_a_waiting_step_is_overtaken_only_so_often() -> None:

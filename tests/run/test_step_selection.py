@@ -11,7 +11,7 @@ from run_plans import plan_of, step
 
 from tipc.errors import UsageError
 from tipc.plan.model import Plan
-from tipc.run.select import parse, selected
+from tipc.run.schedule.selection import parse, selected
 
 
 @pytest.fixture

@@ -144,7 +144,8 @@ def journals(cwd: Path) -> list[Path]:
 
 def events(journal: Path) -> list[dict[str, Any]]:
     """The whole lines of a journal."""
-    return [json.loads(line) for line in journal.read_bytes().split(b"\n")[:-1]]
+    lines = [json.loads(line) for line in journal.read_bytes().split(b"\n")[:-1]]
+    return [{**line, **line.get("result", {})} for line in lines]
 
 
 def states(journal: Path) -> dict[str, str]:

@@ -1,0 +1,96 @@
+"""Questions about an export are put while other steps still run; whatever comes of it, the run goes on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from certify_chain import plan_of
+from certify_plain_repo import make_plain_repo
+
+from tipc.certify import early
+from tipc.certify.early import EarlyChecks
+from tipc.certify.evidence.question import Group, Question
+from tipc.kinds import EVAL, EXPORT, FAILED, PASSED, TRAIN
+from tipc.plan.model import Plan, Step
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.record.results import StepResult
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_of(make_plain_repo(tmp_path))
+
+
+@pytest.fixture
+def checks(plan: Plan, tmp_path: Path) -> Iterator[EarlyChecks]:
+    with closing(LocalExecutor()) as executor:
+        made = EarlyChecks([plan], tmp_path / "run", executor)
+        yield made
+        made.prober.close()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The exports that were asked about, each by one question."""
+    those: list[str] = []
+
+    def questions_about(_scene: object, step: Step, _scratch: Path) -> list[Question]:
+        those.append(step.id)
+        group = Group(sys.executable, str(tmp_path), str(tmp_path), ())
+        return [Question(("model", "plan", step.id), group, {"kind": "model"})]
+
+    monkeypatch.setattr(early, "questions_about", questions_about)
+    return those
+
+
+def settle(checks: EarlyChecks, plan: Plan, *kinds: str, state: str = PASSED) -> None:
+    for step in plan.steps:
+        if step.kind in kinds:
+            checks.settled(StepResult(plan.key, step.id, state))
+
+
+def test_an_export_is_asked_about_when_it_its_training_and_its_evaluation_have_ended(
+    checks: EarlyChecks, plan: Plan, asked: list[str]
+) -> None:
+    settle(checks, plan, TRAIN, EXPORT)
+    assert checks.next_task() is None
+    settle(checks, plan, EVAL)
+    exports = [step.id for step in plan.steps if step.kind == EXPORT]
+    assert asked == exports
+    for _export in exports:
+        assert checks.next_task() is not None
+    assert checks.next_task() is None
+
+
+def test_an_export_that_failed_is_not_asked_about(checks: EarlyChecks, plan: Plan, asked: list[str]) -> None:
+    settle(checks, plan, TRAIN, EVAL)
+    settle(checks, plan, EXPORT, state=FAILED)
+    assert not asked
+    assert checks.next_task() is None
+
+
+def test_what_cannot_be_asked_does_not_end_the_run(
+    checks: EarlyChecks, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> list[Question]:
+        raise ValueError("a file that is none")
+
+    monkeypatch.setattr(early, "questions_about", broken)
+    settle(checks, plan, TRAIN, EVAL, EXPORT)
+    assert checks.next_task() is None
+
+
+def test_a_disk_without_room_does_not_end_the_run(
+    checks: EarlyChecks, plan: Plan, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_args: object, **_more: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    settle(checks, plan, TRAIN, EVAL, EXPORT)
+    assert asked
+    monkeypatch.setattr(checks.prober, "prepare", full)
+    assert checks.next_task() is None

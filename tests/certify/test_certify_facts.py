@@ -1,0 +1,411 @@
+"""The suite of lies, second part: logs and files are as they should be, and the witness saw something
+else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from certify_answers import alarms, honest_answers
+from certify_chain import plan_of, run_chain
+from certify_facts import (
+    ANSWERS,
+    DEPLOYED,
+    EVALUATION,
+    ONE_BY_ONE,
+    OWN,
+    RANDOM,
+    SEEDED,
+    Honest,
+    training_facts,
+    weights_of,
+)
+from certify_plain_repo import make_plain_repo
+
+from tipc.certify.checks.training import wrong_cost
+from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
+from tipc.run.record.facts import PredictorFacts, Weights
+from tipc.run.record.results import Run
+
+Judge = Callable[..., list[Finding]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
+    return run_chain(repo, plan_of(repo))
+
+
+def trained(**fields: Any) -> Callable[[Honest], None]:
+    return lambda honest: honest.change_training(**fields)
+
+
+def seen(step: str, **fields: Any) -> Callable[[Honest], None]:
+    return lambda honest: honest.change(step, **fields)
+
+
+def evaluated(**fields: Any) -> Callable[[Honest], None]:
+    def edit(honest: Honest) -> None:
+        [facts] = honest.processes["cell/eval"].evaluations
+        honest.change("eval", evaluations=(replace(facts, **fields),))
+
+    return edit
+
+
+def predicted(**fields: Any) -> Callable[[Honest], None]:
+    return lambda honest: honest.change_predictors(lambda facts: replace(facts, **fields))
+
+
+def answers(source: str, value: Any) -> Callable[[Honest], None]:
+    def edit(honest: Honest) -> None:
+        honest.answers[source] = value
+
+    return edit
+
+
+def no_images(honest: Honest) -> None:
+    def first_only(facts: PredictorFacts) -> PredictorFacts:
+        return replace(facts, runs=1, samples=1, kept=facts.kept[:1], batch_sizes=(1,))
+
+    honest.change_predictors(first_only)
+
+
+def upside_down(honest: Honest) -> None:
+    for name in list(honest.arrays):
+        if name.endswith("out"):
+            honest.arrays[name] = np.roll(honest.arrays[name], 1, axis=1)
+
+
+def other_colours(honest: Honest) -> None:
+    for name in list(honest.arrays):
+        if name.endswith("in"):
+            honest.arrays[name] = honest.arrays[name][:, ::-1].copy()
+
+
+def other_scale(honest: Honest) -> None:
+    for name in list(honest.arrays):
+        if name.endswith("in"):
+            honest.arrays[name] = honest.arrays[name] * np.float32(0.8) + np.float32(0.1)
+
+
+def noisy(values: Any, share: float) -> Any:
+    random = np.random.default_rng(1).standard_normal(values.shape)
+    return (values + share * values.std(0) * random).astype("float32")
+
+
+def saved(**fields: Any) -> Callable[[Honest], None]:
+    """The file holds what was saved, and the optimiser ended with something else."""
+
+    def edit(honest: Honest) -> None:
+        [file] = honest.processes["cell/train"].saves
+        honest.change("train", saves=(replace(file, **fields),))
+        honest.change_training(after=weights_of(2.0))
+
+    return edit
+
+
+def one_other_tensor(honest: Honest) -> None:
+    [facts] = honest.processes["cell/eval"].evaluations
+    tensors = dict(facts.weights.tensors)  # type: ignore[union-attr]
+    tensors[next(iter(tensors))] = "another"
+    honest.change("eval", evaluations=(replace(facts, weights=replace(facts.weights, tensors=tensors)),))
+
+
+def beside_a_dummy(honest: Honest) -> None:
+    """The exported model runs once, for show; another one predicts."""
+
+    def split(facts: PredictorFacts) -> PredictorFacts:
+        return replace(facts, runs=1, samples=1, different_samples=1, kept=facts.kept[:1])
+
+    for name, process in honest.processes.items():
+        if process.predictors:
+            [facts] = process.predictors
+            both = (split(facts), replace(facts, digests={"a": "b"}))
+            honest.processes[name] = replace(process, predictors=both)
+
+
+NAN = np.full_like(OWN, np.nan)
+# what the witness saw instead → the check that must say so, and its words
+LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
+    "paddle is never imported": (seen("train", paddle="", training=None), "TT901", "never imported paddle"),
+    "the optimiser never steps": (trained(steps=0), "TT901", "0 steps of an optimiser"),
+    "weights of another network, saved at the end": (
+        saved(at_step=6, trained=0, apart=40.0), "TT902", "another network's weights",
+    ),
+    "weights of another network, saved on the way": (
+        saved(at_step=2, trained=0, apart=12.0), "TT902", "another network's weights",
+    ),
+    "half of the iterations that are told": (trained(forwards=3, backwards=3), "TT904", "of 6 iterations"),
+    "one tensor was not loaded": (one_other_tensor, "TT905", "not the trained one"),
+    "another model predicts, the exported one is for show": (beside_a_dummy, "TP310", "1 different samples"),
+    "one image eight times": (predicted(different_samples=1), "TP310", "1 different samples"),
+    "a latency that no run took": (predicted(run_seconds=(0.0005,)), "TB604", "0.5 ms at most"),
+    "backward is never called": (trained(backwards=0, losses=()), "TT901", "0 calls of backward"),
+    "a learning rate of 0": (
+        trained(after=weights_of(0.5), learning_rates=(0.0,)), "TT901", "no weight has changed",
+    ),
+    "a loss that is not finite": (trained(losses=(1.0, float("nan"))), "TT901", "not finite"),
+    "one batch for ever": (trained(input_digests=("a",) * 6), "TT901", "the same batch"),
+    "the loss explodes": (trained(losses=(2.0, 1.9, 5e4, 6e4)), "TL109", "the loss grew"),
+    "the file holds the weights of the start": (
+        trained(before=weights_of(), after=weights_of(2.0)), "TT902", "began with",
+    ),
+    "the file was copied from elsewhere": (
+        lambda honest: honest.change("train", saves=(), training=replace(
+            honest.processes["cell/train"].training, after=weights_of(2.0))),
+        "TT902", "no call of paddle.save",
+    ),
+    "a loss by a formula": (trained(losses=(900.0, 880.0, 860.0)), "TT904", "the log tells a loss"),
+    "samples that were never fed": (trained(batch_sizes=(1,)), "TT904", "samples a batch"),
+    "half of the samples, in the time of all": (
+        trained(batch_sizes=(8,), step_seconds=(0.1,) * 6), "TT904", "samples a batch",
+    ),
+    "a speed a hundred times too high": (trained(step_seconds=(10.0,) * 6), "TT904", "s a batch"),
+    "an evaluation that opens nothing": (seen("eval", evaluations=()), "TT905", "nothing was evaluated"),
+    "an evaluation of random weights": (evaluated(weights=weights_of(3.0)), "TT905", "not the trained one"),
+    "a metric that no count gives": (evaluated(samples=7), "TT906", "of 7 samples"),
+    "the export drops a layer": (answers(EVALUATION, ANSWERS[:, ::-1].copy()), "TP301", "other answers"),
+    "the export scales its answers": (answers(EVALUATION, ANSWERS * np.float32(1.3)), "TP301", "other"),
+    "three per cent of noise": (answers(EVALUATION, noisy(ANSWERS, 0.03)), "TP301", "other answers"),
+    "answers that are not finite": (answers(SEEDED, NAN), "TP302", "not finite"),
+    "an engine that answers otherwise": (answers(f"{SEEDED}/onednn", OWN[::-1].copy()), "TP302", "onednn"),
+    "answers depend on the batch": (answers(ONE_BY_ONE, ANSWERS[4:].copy()), "TP303", "depend on the batch"),
+    "the deployment opens no model": (seen("infer-bs1", predictors=()), "TP308", "opened no model"),
+    "the deployment opens another model": (predicted(digests={"a": "b"}), "TP308", "not what this chain"),
+    "answers from a cache": (answers(DEPLOYED, ANSWERS[::-1].copy()), "TP309", "is another"),
+    "only the first image is predicted": (no_images, "TP310", "the list has 8 images"),
+    "prints what was not predicted": (upside_down, "TP307", "it printed class"),
+    "images are fed as BGR": (other_colours, "TP304", "RGB and BGR"),
+    "another mean and scale": (other_scale, "TP304", "another mean or scale"),
+    "batches of 1, whatever was asked for": (predicted(batch_sizes=(1,)), "TB604", "batches of 4"),
+    "oneDNN is not on": (predicted(engine="paddle"), "TB604", "oneDNN is on"),
+    "other threads": (predicted(threads=7), "TB604", "7"),
+    "a benchmark written by hand": (predicted(run_seconds=(0.5,)), "TB604", "a run took"),
+    "more data than runs": (predicted(runs=1, samples=1), "TB604", "the predictor was run"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_what_was_seen_outweighs_what_was_said(name: str, run: Run, judge: Judge) -> None:
+    edit, check, words = LIES[name]
+    found = judge(run, edit)
+    told = [one.message for one in found if one.check == check and one.status == FAIL]
+    assert any(words in message for message in told), [(one.check, one.message) for one in alarms(found)]
+
+
+def test_the_honest_chain_raises_no_alarm_and_all_that_was_seen_counts(run: Run, judge: Judge) -> None:
+    found = judge(run)
+    assert not alarms(found), alarms(found)
+    told = {one.check for one in found if one.status == PASS}
+    assert {"TT901", "TT902", "TT904", "TT905", "TT906", "TP301", "TP302", "TP303"} <= told
+    assert {"TP304", "TP307", "TP308", "TP309", "TP310", "TB604", "TS005"} <= told
+
+
+def test_averages_over_an_interval_that_an_epoch_cut_short_contradict_nothing(run: Run, judge: Judge) -> None:
+    # Four samples in 0.1 s, says the log: half an interval, divided by the length of a whole one.
+    found = judge(run, trained(batch_sizes=(8,), step_seconds=(0.2,) * 6))
+    assert [one.status for one in found if one.check == "TT904"] == [PASS]
+
+
+@pytest.mark.parametrize(
+    ("told", "step", "wrong"),
+    [
+        (0.0000880, 0.0076, True),  # a hundred times too quick
+        (0.0071, 0.0076, False),
+        (0.0, 0.0076, False),  # 0.00 of a log with two digits
+        (0.0, 0.5, True),
+        (0.001, 0.0011, False),  # rounded to a thousandth
+    ],
+)
+def test_the_cost_of_a_short_batch_is_held_against_the_steps(told: float, step: float, wrong: bool) -> None:
+    training = replace(training_facts(), step_seconds=(step,) * 8)
+    assert bool(wrong_cost(training, [told] * 4)) is wrong
+
+
+def test_without_a_witness_nothing_is_certified(run: Run, judge: Judge) -> None:
+    found = judge(run, lambda honest: honest.processes.clear())
+    open_ones = {one.check for one in alarms(found)}
+    assert {"TT901", "TT905", "TP301", "TP308"} <= open_ones
+    assert not [one for one in found if one.status == FAIL and one.check.startswith("TT")]
+
+
+def constant(honest: Honest) -> None:
+    value = np.tile(np.array([1.0, 0.0, -1.0], "float32"), (8, 1)) + ANSWERS * np.float32(1e-7)
+    honest.arrays["y"] = value
+    honest.answers[EVALUATION] = value
+    honest.arrays["own"] = value[:2]
+    honest.answers[SEEDED] = value[:2]
+
+
+def test_a_network_that_answers_the_same_to_everything_shows_nothing_and_fails_nothing(
+    run: Run, judge: Judge
+) -> None:
+    [finding] = [one for one in judge(run, constant) if one.check == "TP301"]
+    assert (finding.status, finding.required) == (UNCHECKED, True)
+    assert "answers the same to every image" in finding.message
+    assert "train until" in finding.remedy
+
+
+def saturated(inner: Any) -> Callable[[Honest], None]:
+    """The trained logits are so large that the exported soft-max says the same of every image."""
+    logits = (RANDOM.standard_normal((8, 3)) + np.array([20.0, 0.0, 0.0])).astype("float32") * np.float32(1e6)
+
+    def edit(honest: Honest) -> None:
+        honest.arrays["y"] = logits
+        honest.answers[EVALUATION] = softmax_of(logits)
+        honest.arrays["own"] = honest.answers[SEEDED] = softmax_of(logits[:2])
+        honest.inner = {"linear_0": inner(logits)}
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("inner", "status"),
+    [
+        (lambda logits: logits * np.float32(1 + 1e-7), PASS),
+        (lambda logits: logits[::-1].copy(), UNCHECKED),
+        (lambda logits: logits * np.float32(1.3), UNCHECKED),
+        (lambda logits: np.full_like(logits, 7.0), UNCHECKED),
+    ],
+    ids=["the trained logits", "those of other images", "scaled ones", "constant ones"],
+)
+def test_behind_a_saturated_head_the_values_inside_the_model_show_parity(
+    inner: Callable[[Any], Any], status: str, run: Run, judge: Judge
+) -> None:
+    [finding] = [one for one in judge(run, saturated(inner)) if one.check == "TP301"]
+    assert (finding.status, finding.required) == (status, True), finding.message
+
+
+def softmax_of(values: Any) -> Any:
+    raised = np.exp(values - values.max(1, keepdims=True))
+    return (raised / raised.sum(1, keepdims=True)).astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("soft-max", softmax_of),
+        ("sigmoid", lambda values: (1 / (1 + np.exp(-values))).astype("float32")),
+        ("arg-max", lambda values: values.argmax(1)),
+    ],
+)
+def test_a_head_that_the_export_added_is_recognised_and_said(
+    name: str, head: Callable[[Any], Any], run: Run, judge: Judge
+) -> None:
+    [finding] = [one for one in judge(run, answers(EVALUATION, head(ANSWERS))) if one.check == "TP301"]
+    assert finding.status == PASS, finding.message
+    assert name in finding.message
+
+
+def test_a_masked_value_buys_no_tolerance_for_the_others(run: Run, judge: Judge) -> None:
+    masked = np.concatenate([ANSWERS, np.full((8, 1), -1e9, "float32")], 1)
+    scaled = np.concatenate([ANSWERS * np.float32(1.3), np.full((8, 1), -1e9, "float32")], 1)
+
+    def edit(honest: Honest, exported: Any) -> None:
+        honest.arrays["y"] = masked
+        honest.answers[EVALUATION] = exported
+
+    same = [one for one in judge(run, lambda honest: edit(honest, masked)) if one.check == "TP301"]
+    other = [one for one in judge(run, lambda honest: edit(honest, scaled)) if one.check == "TP301"]
+    assert [one.status for one in same + other] == [PASS, FAIL]
+
+
+def test_ranks_that_train_apart_are_found(run: Run, judge: Judge, tmp_path: Path) -> None:
+    from tipc.certify.certifier import findings_of
+    from tipc.certify.registry import all_checks
+    from tipc.certify.scene import PlanScene
+    from tipc.run.record.facts import StepFacts
+
+    honest = Honest(run)
+    plan = run.plans[0]
+    step = replace(plan.steps[0], processes=2)
+    first = honest.processes["cell/train"]
+    training = first.training
+    assert training is not None
+
+    def outcome(*ranks: Any) -> str:
+        facts = {(plan.key, step.id): StepFacts(ranks)}
+        scene = PlanScene(run, plan, 0, {}, facts).of_step(plan.cells[0], step)
+        [finding] = [
+            one for one in findings_of(all_checks().values(), "train", scene) if one.check == "TT903"
+        ]
+        return finding.status
+
+    apart = replace(first, rank=1, training=replace(training, after=weights_of(9.0)))
+    assert outcome(first, apart) == FAIL
+    assert outcome(first, replace(first, rank=1)) == FAIL, "each did the same by itself"
+    shared = replace(first, rank=1, training=replace(training, input_digests=("c", "d")))
+    assert outcome(first, shared) == PASS, "other data, and equal weights in the end"
+    made = {"DataParallel": 1, "all_reduce": 6}
+    assert outcome(replace(first, collectives=made), replace(apart, collectives=made)) == FAIL, "gone around"
+    joined = {"DataParallel": 1, "DataParallel.forward": 6}
+    assert outcome(replace(first, collectives=joined), replace(apart, collectives=joined)) == UNCHECKED
+    assert outcome(replace(first, collectives=joined), replace(shared, collectives=joined)) == PASS
+    assert outcome(first) == FAIL, "a rank that was never seen"
+
+
+def test_a_chain_whose_inference_is_all_left_out_says_why(run: Run) -> None:
+    from tipc.certify.certifier import findings_of
+    from tipc.certify.registry import all_checks
+    from tipc.certify.scene import PlanScene
+    from tipc.plan.model import Skip
+    from tipc.reasons import because
+
+    plan = run.plans[0]
+    steps = tuple(step for step in plan.steps if step.kind != "infer")
+    skip = Skip(plan.cells[0].id, "infer", because("quantised-runs-int8"))
+    scene = PlanScene(run, replace(plan, steps=steps, skipped=(skip,)), 0, {}, {})
+    [finding] = [one for one in findings_of(all_checks().values(), "plan", scene) if one.check == "TS005"]
+    assert finding.status == UNCHECKED
+    assert "a quantised model runs in int8" in finding.message
+    assert "not left out" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sizes", "status"),
+    [
+        ({"x": [-1, 3, 16, 16], "scale": [1, 2]}, None, PASS),
+        ({"x": [-1, 3, 16, 16], "scale": [1, 2]}, (1,), FAIL),
+        ({"x": [1, 3, 16, 16]}, None, FAIL),
+    ],
+)
+def test_a_fixed_batch_of_one_input_is_no_fault_where_larger_ones_were_seen_to_run(
+    run: Run, inputs: dict[str, list[int]], sizes: tuple[int, ...] | None, status: str
+) -> None:
+    from tipc.certify.certifier import plan_findings
+    from tipc.certify.scene import PlanScene
+
+    honest = Honest(run)
+    if sizes is not None:
+        predicted(batch_sizes=sizes)(honest)
+    answers = honest_answers(run)
+    key = ("model", run.plans[0].key, "cell/export")
+    answers[key] = answers[key].model_copy(update={"inputs": inputs})
+    scene = PlanScene(run, run.plans[0], 0, answers, honest.witnessed(), honest.tried())
+    assert [one.status for one in plan_findings(scene) if one.check == "TX702"] == [status]
+
+
+def part_of(weights: Weights) -> Weights:
+    """Without the first tensor."""
+    return replace(weights, tensors=dict(list(weights.tensors.items())[1:]))
+
+
+@pytest.mark.parametrize(
+    ("weights", "status"),
+    [(weights_of(), PASS), (part_of(weights_of()), PASS), (weights_of(3.0), UNCHECKED)],
+)
+def test_an_evaluation_that_the_export_makes_counts_if_it_has_the_trained_weights(
+    run: Run, judge: Judge, weights: Weights, status: str
+) -> None:
+    def edit(honest: Honest) -> None:
+        [facts] = honest.processes["cell/eval"].evaluations
+        honest.change("eval", evaluations=())
+        honest.change("export", evaluations=(replace(facts, weights=weights),))
+        honest.answers[SEEDED] = honest.answers[SEEDED][:0]
+
+    [finding] = [one for one in judge(run, edit) if one.check == "TP301"]
+    assert finding.status == status, finding.message

@@ -1,0 +1,97 @@
+"""Files that were opened and pictures that were drawn, against what was fed and predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tipc.certify.compare.drawn import drawn_otherwise, masks_of
+from tipc.certify.compare.files_fed import difference, what_was_fed
+
+RANDOM = np.random.default_rng(3)
+
+
+def photograph(height: int = 120, width: int = 160) -> Any:
+    """Smooth patches of colour, as photographs have them."""
+    coarse = RANDOM.integers(0, 256, (7, 9, 3))
+    rows, columns = np.arange(height) * 7 // height, np.arange(width) * 9 // width
+    return coarse[rows][:, columns].astype("uint8")
+
+
+def fed_of(file: Any, size: int = 32) -> Any:
+    """Resized and normalised."""
+    rows = (np.arange(size) + 0.5) * file.shape[0] / size
+    columns = (np.arange(size) + 0.5) * file.shape[1] / size
+    small = file[rows.astype(int)][:, columns.astype(int)].astype("float32") / 255
+    return ((small - 0.45) / 0.22).transpose(2, 0, 1)
+
+
+EVALUATED = {str(index): photograph() for index in range(3)}
+DEPLOYED = {str(index): photograph() for index in range(2)}
+HONEST = np.stack([fed_of(file) for file in EVALUATED.values()])
+DEPLOY = np.stack([fed_of(file) for file in DEPLOYED.values()])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda fed: fed, ""),
+        (lambda fed: fed[:, ::-1], "BGR"),
+        (lambda fed: fed[:, :, ::-1], "upside down"),
+        (lambda fed: fed * 0.22 + 0.45, "another mean or scale"),
+        (lambda fed: fed * 0.22, "another mean or scale"),
+        (lambda fed: fed + RANDOM.standard_normal(fed.shape) * 9, ""),
+    ],
+    ids=["alike", "BGR", "upside down", "not normalised", "not scaled", "noise"],
+)
+def test_what_the_deployment_does_to_its_own_files_is_held_against_the_evaluation(
+    change: Any, words: str
+) -> None:
+    told = difference(what_was_fed(HONEST, EVALUATED), what_was_fed(change(DEPLOY), DEPLOYED))
+    assert (words in told) if words else not told, told
+
+
+def test_grey_images_tell_no_order() -> None:
+    grey = {"a": np.repeat(photograph()[:, :, :1], 3, 2)}
+    fed = what_was_fed(fed_of(grey["a"])[None], grey)
+    assert (fed.pictures, fed.order) == (1, "")
+    assert fed.slope == pytest.approx(1 / 0.22, rel=0.1)
+
+
+MASKS = np.zeros((2, 48, 64), "int64")
+MASKS[0, :20, 10:50] = 1
+MASKS[1, 30:, :30] = 2
+PALETTE = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0]], "uint8")
+
+
+def drawn(mask: Any) -> Any:
+    """A mask in colours, at another size."""
+    return PALETTE[mask.repeat(3, 0).repeat(3, 1)]
+
+
+def test_pictures_of_classes_follow_from_the_prediction() -> None:
+    assert drawn_otherwise([drawn(mask) for mask in MASKS], MASKS) == (2, 2, "")
+
+
+def test_pictures_that_are_upside_down_are_found() -> None:
+    assert drawn_otherwise([drawn(mask[::-1]) for mask in MASKS], MASKS) == (2, 0, "upside down")
+
+
+def test_pictures_of_something_else_are_not_taken_for_the_prediction() -> None:
+    other = RANDOM.integers(0, 3, (48, 64))
+    looked, straight, turned = drawn_otherwise([drawn(other)], MASKS)
+    assert (looked, straight, turned) == (1, 0, "")
+
+
+def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:
+    noise = RANDOM.integers(0, 256, (40, 40, 3)).astype("uint8")
+    assert drawn_otherwise([noise, np.zeros((9, 9, 3), "uint8")], MASKS) == (0, 0, "")
+
+
+def test_masks_are_read_from_scores_and_from_classes() -> None:
+    scores = np.eye(3, dtype="float32")[MASKS].transpose(0, 3, 1, 2)
+    assert (np.stack(masks_of(scores)) == MASKS).all()
+    assert (np.stack(masks_of(MASKS[:, None])) == MASKS).all()
+    assert not masks_of(np.zeros((2, 5), "float32"))

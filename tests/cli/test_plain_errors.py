@@ -1,0 +1,108 @@
+"""A wrong call is told in plain words, with what was meant."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from tipc.cli.main import main
+from tipc.cli.options import Parser
+from tipc.language import choose
+from tipc.meant import one_of, path_meant
+
+ZOO = Path(__file__).parents[2] / "zoo" / "classification"
+CONFIG = "test_tipc/configs/mobilenet_v3_small/train_infer_python.txt"
+
+
+@pytest.fixture(autouse=True)
+def _in_the_zoo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ZOO)
+
+
+def called(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a wrong call is told; its exit code is 2."""
+    try:
+        code = main(argv)
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
+    assert code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["plan", CONFIG, "lite_train_lite_infr"], "did you mean `lite_train_lite_infer`?"),
+        (["plan", CONFIG, "--mode", "whole_infr"], "did you mean `whole_infer`?"),
+        (["run", CONFIG.replace("small", "smal")], f"did you mean `{CONFIG}`?"),
+        (["lint", "test_tipc/confgs"], "did you mean `test_tipc/configs`?"),
+        (["plan", CONFIG, "--dialect", "modls"], "did you mean `models`?"),
+        (["plan", CONFIG, "--device", "gpuu"], "did you mean `gpu`?"),
+        (["run", CONFIG, "--executor", "rey", "--dry-run"], "did you mean `ray`?"),
+        (["run", CONFIG, "--only", "trian", "--dry-run"], "did you mean `train`?"),
+        (["run", CONFIG, "--fail-fst"], "there is no option `--fail-fst`; did you mean `--fail-fast`?"),
+        (["run", CONFIG, "--jobs", "x"], "--jobs: must be 1, 2, 3, …, not `x`"),
+        (["run", CONFIG, "--retries", "-1"], "--retries: must be 0, 1, 2, …, not `-1`"),
+        (["run", CONFIG, "--timeout", "soon"], "--timeout: must be a number of seconds above 0, not `soon`"),
+        (["run", CONFIG, "--shard", "7/5"], "--shard: must be like 2/5, not `7/5`"),
+        (["history", "-n", "x"], "`x` is no whole number"),
+        (["check", "--level", "bas"], "there is no `bas`, only base, amp, pact, all; did you mean `base`?"),
+        (["plan"], "CONFIG is missing"),
+        (["plan", CONFIG, "--mode"], "--mode needs a value"),
+        (["plan", CONFIG, "--json", "--commands"], "--commands and --json cannot be given together"),
+        (["plan", CONFIG, "--json=3"], "--json takes no value"),
+        (["run", CONFIG, "--re"], "`--re` could be --resume, --rerun-failed, --retries, --repo"),
+        (["lint", "--ignore", "TC999"], "there is no lint code `TC999`"),
+        (["pln"], "Did you mean `tipc plan`?"),
+        (["plan", "--lang", "zh"], "缺少 CONFIG"),
+    ],
+)
+def test_a_wrong_call(argv: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = called(argv, capsys)
+    choose("")
+    assert words in told
+    # Python's own words.
+    for word in ("argument ", "invalid", "choose from", "Traceback", "NoneType"):
+        assert word not in told
+
+
+def test_a_text_of_argparse_that_is_not_known_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        Parser(prog="tipc x").error("something new")
+    assert "tipc x: something new" in capsys.readouterr().err
+
+
+def test_every_message_of_this_python_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """Argparse may word its messages anew; those that calls meet are made here by argparse itself."""
+    parser = Parser(prog="tipc x")
+    parser.add_argument("file")
+    parser.add_argument("--number", type=float)
+    parser.add_argument("--two", nargs=2)
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--one", action="store_true")
+    only.add_argument("--other", choices=("a", "b"))
+    for argv in (
+        [],
+        ["f", "--number", "x"],
+        ["f", "--two", "1"],
+        ["f", "--one", "--other", "a"],
+        ["f", "--other", "c"],
+        ["f", "--nonsense"],
+    ):
+        with pytest.raises(SystemExit):
+            parser.parse_args(argv)
+        assert "argument" not in capsys.readouterr().err, argv
+    assert issubclass(Parser, argparse.ArgumentParser)
+
+
+def test_a_path_is_mended_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "configs" / "model").mkdir(parents=True)
+    (tmp_path / "configs" / "model" / "train.txt").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert path_meant("confgs/modl/trian.txt") == "did you mean `configs/model/train.txt`?"
+    assert path_meant(f"{tmp_path}/confgs") == f"did you mean `{tmp_path}/configs`?"
+    assert path_meant("quite/another") == ""
+    assert path_meant("") == ""
+    assert one_of("zzz", ["a", "b"]) == "one of a, b"

@@ -1,0 +1,299 @@
+"""The witness: what a script did is known, warm, cold and launched, and the script does not notice."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from execution_bench import Bench
+from warm_scripts import POOL
+from witness_scripts import (
+    AMP,
+    AMP_BY_DEVICE,
+    CHAIN,
+    ERRORS,
+    FOR_SHOW,
+    LEGACY,
+    OWN_STATISTICS,
+    RANKS,
+    SAVED_TWICE,
+    STATIC,
+)
+
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.record.facts import ProcessFacts, StepFacts, facts_base, load_facts, read_arrays
+
+Stage = tuple[Bench, LocalExecutor]
+WAYS = pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])
+
+
+def facts_of(
+    bench: Bench, executor: LocalExecutor, task_name: str, *argv: str, **fields: object
+) -> StepFacts:
+    """Run a command under the witness; what it saw."""
+    base = facts_base(bench.directory, 0, task_name)
+    task = bench.task(*argv, name=task_name, facts=base, **{"timeout": 300.0, **fields})  # type: ignore[arg-type]
+    outcome = bench.run(executor, task)
+    assert outcome.facts, bench.log(task_name)
+    return load_facts(bench.directory, 0, task_name, outcome.facts)
+
+
+def untimed(log: bytes) -> bytes:
+    """A log without what differs from run to run: the time and the thread in lines of paddle's C++ code."""
+    return re.sub(rb"(?m)^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", b"", log)
+
+
+def unnoticed(
+    bench: Bench, executor: LocalExecutor, text: str, *arguments: str, warm: bool = False
+) -> ProcessFacts:
+    """Run a script with and without the witness: it must print the same. What the witness saw."""
+    bench.script(text, "seen.py")
+    argv = (sys.executable, "seen.py", *arguments)
+    shutil.rmtree(bench.directory / "out", ignore_errors=True)
+    plain = bench.run(executor, bench.task(*argv, name="plain", timeout=300.0))
+    shutil.rmtree(bench.directory / "out", ignore_errors=True)
+    base = facts_base(bench.directory, 0, "seen")
+    seen = bench.run(executor, bench.task(*argv, name="seen", facts=base, warm=warm, timeout=300.0))
+    assert seen.warm == warm
+    assert (seen.exit_code, seen.signal) == (plain.exit_code, plain.signal), bench.log("seen")
+    assert untimed(bench.log("seen")) == untimed(bench.log("plain"))
+    facts = load_facts(bench.directory, 0, "seen", seen.facts)
+    assert len(facts.processes) == 1, facts
+    return facts.processes[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os, sys\nprint(sys.argv, sys.orig_argv, sys.path, __file__, 'TIPC_WITNESS' in os.environ)",
+        "1 / 0",
+        "import sys\nsys.exit('x')",
+        "import os\nos._exit(3)",
+        POOL.format(method="spawn"),
+        POOL.format(method="fork"),
+    ],
+)
+def test_a_script_without_paddle_runs_the_same_and_that_is_a_fact(
+    bench: Bench, local: LocalExecutor, text: str
+) -> None:
+    facts = unnoticed(bench, local, text, "a", "--b=1")
+    assert (facts.paddle, facts.training, facts.doors) == ("", None, {})
+
+
+def test_a_script_that_is_none_says_what_python_says(bench: Bench, local: LocalExecutor) -> None:
+    bench.script("print(", "broken.py")
+    facts = facts_of(bench, local, "step", sys.executable, "broken.py")
+    assert b"SyntaxError" in bench.log()
+    assert b"guest" not in bench.log()
+    assert facts.processes[0].paddle == ""
+
+
+def test_a_command_that_is_no_script_has_no_facts(bench: Bench, local: LocalExecutor) -> None:
+    facts = facts_of(bench, local, "step", "true")
+    assert (facts.processes, facts.problem) == ((), "the command is no Python script")
+
+
+def test_image_files_are_told_in_the_order_of_their_opening(bench: Bench, local: LocalExecutor) -> None:
+    for name in ("b.png", "a.jpg", "c.txt"):
+        (bench.directory / name).write_bytes(b"x")
+    text = "for n in ('b.png', 'a.jpg', 'c.txt', 'b.png'):\n    open(n, 'rb').read()\nopen('new.png', 'w')"
+    facts = unnoticed(bench, local, text)
+    assert facts.images == (str(bench.directory / "b.png"), str(bench.directory / "a.jpg"))
+
+
+@pytest.mark.paddle
+@WAYS
+def test_a_whole_chain_is_seen_and_computes_the_same_bytes(paddle_stage: Stage, warm: bool) -> None:
+    bench, executor = paddle_stage
+    facts = unnoticed(bench, executor, CHAIN, warm=warm)
+    assert not any(facts.doors.values()), facts.doors
+    losses = [float(line.split()[1]) for line in bench.log("seen").splitlines() if line.startswith(b"loss")]
+
+    training = facts.training
+    assert training is not None
+    assert training.before is not None
+    assert training.after is not None
+    assert (training.steps, training.backwards, training.forwards, training.samples) == (10, 10, 10, 40)
+    assert list(training.losses) == losses
+    assert training.batch_sizes == (4,)
+    assert len(set(training.input_digests)) == 10
+    assert training.before.digest != training.after.digest
+    assert 0.01 < training.change < 1
+    assert training.learning_rates[0] == 0.01
+
+    assert [(item.at_step, item.calls, item.samples) for item in facts.evaluations] == [(5, 3, 6), (10, 3, 6)]
+    last = facts.evaluations[1]
+    assert last.weights is not None
+    assert last.weights.holds(training.after)
+    assert not last.weights.holds(training.before)
+
+    (save,), (load,), (export,) = facts.saves, facts.loads, facts.exports
+    assert save.path == str(bench.directory / "out" / "net.pdparams")
+    assert (save.at_step, save.trained, training.after.count) == (10, 6, 6)
+    assert save.weights.digest == load.weights.digest == last.weights.digest
+    assert export.weights is not None
+    assert export.weights.digest == save.weights.digest
+
+    predictor, loaded = facts.predictors
+    assert (predictor.engine, predictor.precision, predictor.threads) == ("onednn", "fp32", 2)
+    assert predictor.digests == export.files
+    assert (predictor.runs, predictor.batch_sizes, predictor.samples) == (10, (1, 2), 15)
+    assert [bool(run.inputs) for run in predictor.kept] == [True] * 8 + [False] * 2
+    assert all(run.outputs for run in predictor.kept)
+    assert predictor.different_samples == 15
+    assert len(predictor.run_seconds) == 10
+    assert (loaded.engine, loaded.runs) == ("jit", 1)
+    assert facts.operators["conv2d"]["fp32"] >= 16
+
+
+@pytest.mark.paddle
+def test_the_arrays_of_a_chain_belong_to_each_other(paddle_stage: Stage) -> None:
+    bench, executor = paddle_stage
+    bench.script(CHAIN, "chain.py")
+    facts = facts_of(bench, executor, "arrays", sys.executable, "chain.py")
+    arrays = read_arrays(facts)
+    process = facts.main
+    assert process is not None
+    (call, *_others) = process.evaluations[1].kept
+    assert arrays[call.inputs["0"]].shape == (2, 3, 16, 16)
+    assert arrays[call.outputs["0"]].shape == (2, 5)
+    (export,) = process.exports
+    assert arrays[export.inputs["image"]].shape == (2, 3, 64, 64)
+    # The exported model, asked here with what the witness kept, answers what the network did.
+    paddle = pytest.importorskip("paddle")
+    model = paddle.jit.load(export.path)
+    model.eval()
+    for inputs, outputs in (
+        (export.inputs["image"], export.outputs["0"]),
+        (call.inputs["0"], call.outputs["0"]),
+    ):
+        again = model(paddle.to_tensor(arrays[inputs])).numpy()
+        np.testing.assert_allclose(again, arrays[outputs], atol=1e-5)
+    for run in process.predictors[0].kept[:8]:
+        again = model(paddle.to_tensor(arrays[run.inputs["image"]])).numpy()
+        np.testing.assert_allclose(again, next(arrays[key] for key in run.outputs.values()), atol=1e-5)
+
+
+@pytest.mark.paddle
+def test_what_is_done_for_show_is_told_apart(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, FOR_SHOW)
+    training = facts.training
+    assert training is not None
+    assert training.after is not None
+    assert (training.forwards, training.amp["forwards"]) == (4, "0")
+    assert (len(training.given), training.after.count) == (2, 4)
+    # The network's own look at itself is no evaluation; other weights make another one.
+    assert [(one.at_step, one.samples) for one in facts.evaluations] == [(0, 2), (4, 3)]
+    first, second = (one.weights for one in facts.evaluations)
+    assert first is not None
+    assert second is not None
+    assert first.digest != second.digest
+    saves = {Path(one.path).name: one for one in facts.saves}
+    assert saves["net.pdparams"].trained == 4
+    assert saves["average.pdparams"].trained < 4
+    assert 0 <= saves["average.pdparams"].apart < 1
+    assert saves["other.pdparams"].trained < 4
+    assert saves["other.pdparams"].apart > 3
+    assert [Path(path).name for path in facts.pictures] == ["drawn.png"]
+
+
+@pytest.mark.paddle
+@WAYS
+def test_mixed_precision_is_told_as_it_was_asked_for(paddle_stage: Stage, warm: bool) -> None:
+    facts = unnoticed(*paddle_stage, AMP, warm=warm)
+    training = facts.training
+    assert training is not None
+    assert (training.steps, training.skipped_steps) == (3, 0)
+    assert training.amp["level"] == "O2"
+    assert training.amp["dtype"] == "bfloat16"
+    losses = [float(line) for line in paddle_stage[0].log("seen").split()[-3:]]
+    assert list(training.losses) == pytest.approx(losses)
+
+
+@pytest.mark.paddle
+def test_a_program_that_is_written_once_more_has_the_answers_of_its_network(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, SAVED_TWICE)
+    assert facts.doors["paddle.jit.save"] == ""
+    network, program = facts.exports
+    assert network.path == program.path
+    assert (program.inputs, program.outputs) == (network.inputs, network.outputs)
+    assert set(program.inputs) == {"x"}
+    assert not program.problem
+
+
+@pytest.mark.paddle
+@WAYS
+def test_what_the_script_wrote_to_switch_mixed_precision_off_is_told(paddle_stage: Stage, warm: bool) -> None:
+    training = unnoticed(*paddle_stage, AMP_BY_DEVICE, warm=warm).training
+    assert training is not None
+    assert "level" not in training.amp
+    assert training.amp["off"] == "paddle.device.is_compiled_with_cuda()"
+
+
+@pytest.mark.paddle
+def test_a_script_that_counts_operators_itself_gets_its_own_numbers(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, OWN_STATISTICS, warm=True)
+    assert facts.operators["conv2d"]["fp32"] == 3
+
+
+@pytest.mark.paddle
+@WAYS
+def test_a_traceback_through_a_door_has_no_frame_of_ours(paddle_stage: Stage, warm: bool) -> None:
+    bench, executor = paddle_stage
+    unnoticed(bench, executor, ERRORS, warm=warm)
+    assert b"Traceback" in bench.log("seen")
+    assert b"guest" not in bench.log("seen")
+
+
+@pytest.mark.paddle
+def test_nobody_who_asks_for_the_stack_sees_us(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, LEGACY)
+    assert [export.problem for export in facts.exports] == [""]
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("full", [True, False], ids=["whole graph", "by opcode"])
+def test_a_network_that_paddle_translates_computes_the_same(paddle_stage: Stage, full: bool) -> None:
+    facts = unnoticed(*paddle_stage, STATIC.replace("{full}", str(full)), warm=True)
+    assert facts.training is not None
+    assert (facts.training.steps, facts.training.forwards, facts.training.samples) == (3, 3, 9)
+    assert [evaluation.calls for evaluation in facts.evaluations] == [1]
+
+
+@pytest.mark.paddle
+def test_every_rank_of_a_launch_is_seen_and_computes_the_same(paddle_stage: Stage) -> None:
+    bench, executor = paddle_stage
+    bench.script(RANKS, "ranks.py")
+    launch = (sys.executable, "-m", "paddle.distributed.launch", "--nproc_per_node=2", "--log_dir", "ranks")
+    env = {**bench.env, "OMP_NUM_THREADS": "1"}
+    argv = (*launch, "ranks.py", "a")
+    plain = bench.run(executor, bench.task(*argv, name="plain", env=env, timeout=240.0))
+    assert plain.exit_code == 0, bench.log("plain")
+    printed = [(bench.directory / f"rank{rank}.txt").read_text() for rank in (0, 1)]
+    facts = facts_of(bench, executor, "launched", *argv, env=env, timeout=240.0)
+    assert [(bench.directory / f"rank{rank}.txt").read_text() for rank in (0, 1)] == printed
+    first, second = facts.processes
+    assert (first.rank, second.rank) == (0, 1)
+    assert first.pid != second.pid
+    assert first.training is not None
+    assert second.training is not None
+    assert first.training.steps == second.training.steps == 4
+    assert first.training.after == second.training.after  # they have exchanged gradients
+    assert first.training.losses != second.training.losses
+    assert first.collectives["DataParallel"] == 1
+    assert first.collectives["all_reduce"] >= 1
+
+
+def test_facts_of_an_earlier_attempt_do_not_count(bench: Bench, local: LocalExecutor) -> None:
+    base = facts_base(bench.directory, 0, "step")
+    base.parent.mkdir(parents=True)
+    for suffix in (".facts.json", ".arrays.npz"):
+        Path(f"{base}{suffix}").write_text("old")
+    outcome = bench.run(local, bench.task(str(bench.directory / "nowhere"), facts=base))
+    assert outcome.error
+    assert not Path(f"{base}.arrays.npz").exists()
+    assert load_facts(bench.directory, 0, "step").processes == ()

@@ -1,0 +1,105 @@
+"""Others' work beside the steps: it takes what the steps leave free, and never disturbs one that measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from run_plans import Runner, plan_of, step
+from test_scheduler_order import Played
+
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.record.results import StepResult
+from tipc.run.schedule.scheduler import Settings
+
+
+class Quiet(Played):
+    """Ends nothing at the first call: a quiet moment, in which the others are let in."""
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+        if not self.order or not hasattr(self, "waited"):
+            self.waited = True
+            return []
+        return super().wait(timeout)
+
+
+class Errands:
+    """Has something to do for each step that ends."""
+
+    def __init__(self, repo: Path, names: tuple[str, ...] = ()) -> None:
+        self.repo = repo
+        self.todo = list(names)
+        self.heard: list[str] = []
+        self.done: list[str] = []
+        self.tickets: dict[int, str] = {}
+
+    def settled(self, result: StepResult) -> None:
+        self.heard.append(result.step)
+        self.todo.append(f"after {result.step}")
+
+    def next_task(self) -> Task | None:
+        if not self.todo:
+            return None
+        return Task(self.todo.pop(0), ("true",), self.repo, {}, self.repo / "errand.log", None)
+
+    def started(self, task: Task, ticket: int) -> None:
+        self.tickets[ticket] = task.name
+
+    def ended(self, ticket: int, outcome: Outcome) -> None:
+        self.done.append(self.tickets.pop(ticket))
+
+    def pulse(self) -> None: ...
+
+
+def test_what_others_want_runs_where_a_core_is_free(runner: Runner, repo: Path) -> None:
+    played, errands = Quiet(), Errands(repo)
+    plan = plan_of(repo, step("a"), step("b", needs=("a",)))
+    run = runner(plan, executor=played, settings=Settings(cores=2), beside=lambda: errands)
+    assert run.ok
+    assert errands.heard == ["a", "b"]
+    assert {"b", "after a"} in played.together
+
+
+def test_steps_come_first(runner: Runner, repo: Path) -> None:
+    played, errands = Quiet(), Errands(repo)
+    plan = plan_of(repo, step("a"), step("b", needs=("a",)), step("c", needs=("a",)))
+    runner(plan, executor=played, settings=Settings(cores=2), beside=lambda: errands)
+    assert played.order[:3] == ["a", "b", "c"]
+    assert {"b", "c", "after a"} not in played.together
+
+
+def test_nothing_runs_beside_a_step_that_measures(runner: Runner, repo: Path) -> None:
+    played, errands = Quiet(), Errands(repo)
+    steps = [step("a"), step("m", needs=("a",), measures=True), step("n", needs=("a",), measures=True)]
+    run = runner(plan_of(repo, *steps), executor=played, settings=Settings(cores=8), beside=lambda: errands)
+    assert run.ok
+    assert all(len(together) == 1 for together in played.together if together & {"m", "n"})
+
+
+def test_a_step_that_needs_the_whole_machine_waits_for_what_others_have_begun(
+    runner: Runner, repo: Path
+) -> None:
+    played, errands = Quiet(), Errands(repo, ("long",))
+    steps = [step("a"), step("m", needs=("a",), measures=True)]
+    run = runner(plan_of(repo, *steps), executor=played, settings=Settings(cores=2), beside=lambda: errands)
+    assert run.ok
+    assert played.order.index("long") < played.order.index("m")
+    assert "long" in errands.done
+
+
+def test_without_a_quiet_moment_others_are_never_made(runner: Runner, repo: Path) -> None:
+    made: list[Errands] = []
+
+    def make() -> Errands:
+        made.append(Errands(repo))
+        return made[-1]
+
+    runner(plan_of(repo, step("a")), executor=Played(), settings=Settings(cores=2), beside=make)
+    assert not made
+
+
+def test_others_that_cannot_be_made_do_not_end_the_run(runner: Runner, repo: Path) -> None:
+    def make() -> Errands:
+        raise OSError(28, "No space left on device")
+
+    run = runner(plan_of(repo, step("a")), executor=Quiet(), settings=Settings(cores=2), beside=make)
+    assert run.ok

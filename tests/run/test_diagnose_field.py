@@ -1,0 +1,140 @@
+"""Causes and remedies for what really goes wrong in public repositories."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from run_plans import plan_of, step
+
+from tipc.language import choose
+from tipc.plan.model import Plan, Step
+from tipc.reasons import because
+from tipc.run.record.results import StepResult
+from tipc.run.show.diagnose import Diagnosis, diagnose
+
+
+@pytest.fixture(autouse=True)
+def _english() -> None:
+    choose("en")
+
+
+def told(plan: Plan, one: Step, log: list[str], **changes: object) -> Diagnosis:
+    fields: dict[str, object] = {"state": "failed", "exit_code": 1, **changes}
+    return diagnose(plan, one, StepResult(plan.key, one.id, **fields), log)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "RuntimeError: (NotFound) Cannot open file ./out/model.pdmodel, please confirm.",
+        "ValueError: not find model.pdmodel or inference.pdmodel in out",
+        "FileNotFoundError: [Errno 2] No such file or directory: './out/model.pdmodel'",
+    ],
+)
+def test_a_script_that_reads_the_old_format_after_a_new_export_is_told_so(here: Path, line: str) -> None:
+    (here / "out").mkdir()
+    (here / "out/model.json").touch()
+    (here / "out/model.pdiparams").touch()
+    one = step("a", model_dir="out")
+    known = told(plan_of(here, one), one, [line])
+    assert known.cause.endswith("the export wrote out/model.json: the format (PIR) of paddle 3")
+    assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run config.txt")
+
+
+def test_a_missing_old_format_without_a_new_one_is_just_missing(here: Path) -> None:
+    one = step("a")
+    known = told(plan_of(here, one), one, ["Cannot open file ./out/model.pdmodel, please confirm"])
+    assert known.cause == "./out/model.pdmodel is not there"
+
+
+def test_weights_one_folder_away_are_found_and_named(here: Path) -> None:
+    started = time.time() - 5
+    (here / "out/run").mkdir(parents=True)
+    (here / "out/run/latest.pdparams").touch()
+    one = step("a")
+    reason = because("no-artefact", path="out/run/net/latest.pdparams | out/run/net/latest")
+    known = told(plan_of(here, one), one, [], exit_code=0, reason=reason, started=started)
+    assert "wrote out/run/latest.pdparams" in known.cause
+    assert "out/run/net/latest.pdparams" in known.cause
+    assert "out/run/net" in known.remedy
+
+
+def test_weights_one_folder_deeper_are_found_and_the_name_to_write_is_given(here: Path) -> None:
+    started = time.time() - 5
+    (here / "out/best").mkdir(parents=True)
+    (here / "out/best/model.pdparams").touch()
+    one = step("a")
+    reason = because("no-artefact", path="out/model.pdparams")
+    known = told(plan_of(here, one), one, [], exit_code=0, reason=reason, started=started)
+    assert "`best/model.pdparams`" in known.remedy
+
+
+def test_a_file_from_before_does_not_count_as_left_elsewhere(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out/latest.pdparams").touch()
+    one = step("a")
+    reason = because("no-artefact", path="out/net/latest.pdparams")
+    known = told(plan_of(here, one), one, [], exit_code=0, reason=reason, started=time.time() + 60)
+    assert known.cause.startswith("the command said that it succeeded")
+
+
+def test_the_repositorys_own_module_is_installed_from_the_repository(here: Path) -> None:
+    (here / "paddleclas.py").touch()
+    one = step("a", argv=("python3", "deploy/predict.py"))
+    known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddleclas'"])
+    assert "this repository's own" in known.cause
+    assert known.remedy.startswith("python3 -m pip install -e .")
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("paddle", "paddlepaddle"), ("cv2.gapi", "opencv-python-headless"), ("tqdm", "tqdm")],
+)
+def test_a_missing_module_is_installed_by_its_package(here: Path, module: str, package: str) -> None:
+    one = step("a", argv=("python3", "train.py"))
+    known = told(plan_of(here, one), one, [f"ModuleNotFoundError: No module named '{module}'"])
+    assert known.remedy == f"python3 -m pip install {package}"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (
+            "[2024/06/05 11:00:00] ppocr ERROR: No Images in train dataset, please ensure",
+            "No Images in train dataset, please ensure",
+        ),
+        ("2024-06-05 11:00:00 [ERROR] the list is empty", "the list is empty"),
+    ],
+)
+def test_what_a_script_calls_an_error_is_quoted_though_it_ended_with_0(
+    here: Path, line: str, cause: str
+) -> None:
+    one = step("a")
+    reason = because("no-artefact", path="out/latest.pdparams")
+    known = told(plan_of(here, one), one, ["start", line, "bye"], exit_code=0, reason=reason)
+    assert known.cause == cause
+
+
+def test_a_script_that_asks_for_a_package_gets_it_named(here: Path) -> None:
+    one = step("a", argv=("python3", "train.py"))
+    line = "Unable to QAT, please install paddleslim, for example: `pip install paddleslim`"
+    reason = because("no-artefact", path="out/latest.pdparams")
+    known = told(plan_of(here, one), one, [line], exit_code=0, reason=reason)
+    assert known.cause == line
+    assert known.remedy == "python3 -m pip install paddleslim"
+
+
+def test_the_cause_is_told_in_chinese_too(here: Path) -> None:
+    choose("zh")
+    one = step("a", argv=("python3", "train.py"))
+    known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddle'"])
+    choose("")
+    assert known.cause == "python3 没有模块 `paddle`"

@@ -1,0 +1,260 @@
+"""``tipc``, a server, its keepers and their steps killed in the same instant, in any combination.
+
+Nobody is left, also not a process that has left its session, its parent, its environment and its directory;
+and the run that goes on does the work of a step again only if it was interrupted in it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+import toy_repo
+from toy_repo import STEPS, events, journals, states
+
+from tipc.run.record.run_store import load_run
+
+ROLES = ("tipc", "server", "keeper", "step")
+COMBINATIONS = [
+    combination for count in range(1, len(ROLES) + 1) for combination in itertools.combinations(ROLES, count)
+]
+# Two of each combination; all two hundred with TIPC_SWEEP=1 (`make sweep`), which takes a quarter of an hour.
+KILLS = 200 if os.environ.get("TIPC_SWEEP") else 2 * len(COMBINATIONS)
+PARTS = 10
+# Before the work of each script: a process that has hidden as well as it can; then a note of the work.
+STRAY = """\
+import json, os, signal, sys
+ENTRY, TOKEN = sys.argv[:], "{token}"
+HERE = os.path.dirname(os.path.abspath(__file__))
+LEDGER = os.open(os.path.join(HERE, "ledger"), os.O_WRONLY | os.O_APPEND)
+def enter(kind):
+    os.write(LEDGER, (json.dumps([kind, ENTRY]) + "\\n").encode())
+readable, writable = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    os.set_inheritable(writable, True)
+    wait = (
+        "import os, sys, time; told = int(sys.argv[2]); os.write(told, b'%d' % os.getpid()); os.close(told);"
+        "time.sleep(1000)"
+    )
+    words = [sys.executable, "-I", "-S", "-c", wait, TOKEN, str(writable)]
+    os.execve(sys.executable, words, {{}})
+os.close(writable)
+stray = int(os.read(readable, 20))
+enter("begin")
+import atexit
+def leave():
+    enter("end")
+    os.kill(stray, signal.SIGKILL)
+atexit.register(leave)
+"""
+
+
+@dataclass
+class Place:
+    """A repository, the run in it, and what was seen of it."""
+
+    directory: Path
+    token: str
+    words: list[str] = field(default_factory=list)
+    interrupted: Counter[str] = field(default_factory=Counter)  # step → how often that was not told as ended
+
+    @classmethod
+    def make(cls, directory: Path) -> Place:
+        config = toy_repo.make(directory / "repo")
+        token = f"stray-of-{directory.name}-{random.getrandbits(64):x}"
+        for name, text in toy_repo.SCRIPTS.items():
+            (directory / "repo" / name).write_text(STRAY.format(token=token) + text)
+        (directory / "repo/ledger").touch()
+        (directory / "repo/behave").write_text("0.15")
+        return cls(directory, token, [str(config)])
+
+    def start(self) -> subprocess.Popen[bytes]:
+        nothing = subprocess.DEVNULL
+        return subprocess.Popen(
+            toy_repo.command(*self.words), cwd=self.directory, stdout=nothing, stderr=nothing
+        )
+
+    def left(self) -> list[psutil.Process]:
+        """What still lives of the steps: in the repository, or with the token in its command."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                words = process.cmdline()
+                if self.token in words or process.cwd().startswith(str(self.directory / "repo")):
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def journal(self) -> Path | None:
+        known = [journal for journal in journals(self.directory) if b"\n" in journal.read_bytes()]
+        return known[-1] if known else None
+
+    def note_the_interrupted(self) -> None:
+        """Steps that began and whose end was not told, as a run that goes on will see it."""
+        journal = self.journal()
+        if journal is None:
+            return
+        open_steps: set[str] = set()
+        for event in events(journal):
+            if event["event"] == "start":
+                open_steps.add(event["step"])
+            if event["event"] == "end":
+                open_steps.discard(event["step"])
+                if event["state"] != "passed":
+                    open_steps.add(event["step"])  # it will be run again, and may be
+            if event["event"] == "resume":
+                open_steps.clear()
+        self.interrupted.update(open_steps)
+
+    def go_on_with(self) -> None:
+        self.words = ["--rerun-failed"] if self.journal() else self.words
+
+    def works_begun(self) -> int:
+        lines = (self.directory / "repo/ledger").read_text().splitlines()
+        return sum(json.loads(line)[0] == "begin" for line in lines)
+
+
+def family(tipc: subprocess.Popen[bytes]) -> dict[str, list[psutil.Process]]:
+    """Who is there now, by role."""
+    found: dict[str, list[psutil.Process]] = {role: [] for role in ROLES}
+    try:
+        found["tipc"] = [psutil.Process(tipc.pid)]
+        guardians = found["tipc"][0].children()
+        found["server"] = [child for guardian in guardians for child in guardian.children()]
+        found["keeper"] = [child for server in found["server"] for child in server.children()]
+        found["step"] = [child for keeper in found["keeper"] for child in keeper.children()]
+    except psutil.Error:
+        pass
+    return found
+
+
+def kill_together(victims: Iterable[psutil.Process]) -> None:
+    """Stopped first: none of them can react to another's end."""
+    known = list(victims)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for victim in known:
+            try:
+                victim.send_signal(number)
+            except psutil.Error:
+                continue
+
+
+def wait_for_a_step(tipc: subprocess.Popen[bytes], place: Place, chance: random.Random) -> None:
+    """Some moment at which a step runs, as far as that can be seen from outside."""
+    before = place.works_begun()
+    while place.works_begun() == before and tipc.poll() is None:
+        time.sleep(0.005)
+    time.sleep(chance.uniform(0.0, 0.25))
+
+
+def seconds_until_none_is_left(place: Place, within: float = 30.0) -> float:
+    begun = time.monotonic()
+    while place.left():
+        assert time.monotonic() - begun < within, place.left()
+        time.sleep(0.01)
+    return time.monotonic() - begun
+
+
+def kill_and_look(place: Place, roles: tuple[str, ...], chance: random.Random) -> float | None:
+    """One call of tipc and one kill; seconds until nobody is left, None if it ended before."""
+    tipc = place.start()
+    wait_for_a_step(tipc, place, chance)
+    here = family(tipc)
+    if tipc.poll() is not None or not here["step"]:
+        tipc.wait(100)
+        place.go_on_with()
+        return None
+    kill_together(process for role in roles for process in here[role])
+    if "tipc" not in roles:
+        tipc.wait(100)
+    spent = seconds_until_none_is_left(place)
+    tipc.wait(100)
+    place.note_the_interrupted()
+    place.go_on_with()
+    return spent
+
+
+def finish(place: Place) -> None:
+    """Let the run come to its end, and see what was done."""
+    for _ in range(3):
+        code = place.start().wait(100)
+        if code == 0:
+            break
+        place.note_the_interrupted()
+        place.go_on_with()
+    assert code == 0
+    journal = place.journal()
+    assert journal is not None
+    assert states(journal) == dict.fromkeys(STEPS, "passed")
+    assert load_run(journal.parent).ok
+    assert not place.left()
+
+
+def works(place: Place) -> Counter[str]:
+    """How often the work of each step was begun: by its command, without the interpreter."""
+    found: Counter[str] = Counter()
+    for line in (place.directory / "repo/ledger").read_text().splitlines():
+        kind, words = json.loads(line)
+        if kind == "begin":
+            found[" ".join(words)] += 1
+    return found
+
+
+def no_work_twice(place: Place) -> None:
+    """Each step's work was begun once, and once more for each time that it was interrupted."""
+    journal = place.journal()
+    assert journal is not None
+    plan = load_run(journal.parent).plans[0]
+    done = works(place)
+    for step in plan.steps:
+        words = " ".join(step.argv[1:])
+        assert 1 <= done[words] <= 1 + place.interrupted[step.id], (step.id, done, place.interrupted)
+
+
+@pytest.mark.parametrize(
+    "roles", [("tipc", "server", "keeper", "step"), ("tipc", "server", "keeper"), ("server", "keeper")]
+)
+def test_nobody_is_left_who_has_hidden_from_all_of_them(tmp_path: Path, roles: tuple[str, ...]) -> None:
+    place = Place.make(tmp_path / "place")
+    (place.directory / "repo/behave").write_text("30")
+    assert kill_and_look(place, roles, random.Random(1)) is not None
+    (place.directory / "repo/behave").write_text("0")
+    finish(place)
+    no_work_twice(place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_killed_in_any_combination_and_gone_on(tmp_path: Path, part: int) -> None:
+    chance = random.Random(part)
+    kills, number = 0, 0
+    while kills < KILLS // PARTS:
+        place = Place.make(tmp_path / f"place{number}")
+        number += 1
+        for _ in range(6):
+            roles = COMBINATIONS[(part * KILLS // PARTS + kills) % len(COMBINATIONS)]
+            spent = kill_and_look(place, roles, chance)
+            if spent is None:
+                break
+            kills += 1
+            print(f"{'+'.join(roles)}: {spent:.2f} s")
+        finish(place)
+        no_work_twice(place)

@@ -1,0 +1,122 @@
+"""What is missing is told before anything starts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tipc.certify.checks.capability import capability
+from tipc.cli.main import main
+from tipc.plan.model import Cell, Plan, Step
+from tipc.reasons import because
+from tipc.run import missing
+
+
+def plan_of(repo: Path, cell: Cell | None = None) -> Plan:
+    """A plan whose scripts import paddle and auto_log."""
+    (repo / "train.py").write_text("import paddle")
+    (repo / "infer.py").write_text("import auto_log")
+    steps = [
+        Step(
+            id=kind, kind=kind, cell="c", argv=(sys.executable, f"{kind}.py"), env={}, cwd=".", log="",
+            needs=(), produces=(), status_line="",
+        )
+        for kind in ("train", "infer")
+    ]  # fmt: skip
+    return Plan("a.txt", "m", "models", "net", str(repo), False, (cell,) if cell else (), tuple(steps))
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, packages: dict[str, str], **modules: bool) -> None:
+    def ask(interpreter: str, names: tuple[str, ...], wanted: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        return {
+            "packages": {name: packages.get(name, "") for name in names},
+            "modules": {name: modules.get(name, False) for name in wanted},
+        }
+
+    monkeypatch.setattr(missing, "ask", ask)
+
+
+def test_paddle_autolog_and_requirements_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(tmp_path)
+    (tmp_path / "requirements.txt").write_text(
+        "# a comment\nnumpy<2  # why\nPillow[x]>=9; python_version > '3'\n-e ../lib\ngit+https://x/y\n"
+    )
+    answer(monkeypatch, {"numpy": "1.26"})
+    assert missing.missing_for([plan, plan]) == [
+        because("no-paddle", interpreter=sys.executable),
+        because("no-auto-log", interpreter=sys.executable),
+        because("missing-package", name="Pillow", file="requirements.txt"),
+    ]
+
+
+def test_an_old_paddle_is_named_and_a_new_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of(tmp_path)
+    answer(monkeypatch, {"paddlepaddle": "2.1.3"}, auto_log=True, paddle=True)
+    assert missing.missing_for([plan]) == [because("old-paddle", version="2.1.3")]
+    for version in ("2.2.0", "2.10", "3.1.1"):
+        answer(monkeypatch, {"paddlepaddle": version}, auto_log=True, paddle=True)
+        assert missing.missing_for([plan]) == []
+
+
+def test_scripts_that_need_neither_are_left_in_peace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of(tmp_path)
+    for name in ("train", "infer"):
+        (tmp_path / f"{name}.py").write_text("print()")
+    answer(monkeypatch, {})
+    assert missing.missing_for([plan]) == []
+
+
+def test_the_real_interpreter_is_asked_without_importing_anything() -> None:
+    found = missing.ask(sys.executable, ("numpy", "no-such-package"), ("auto_log", "no_such_module"))
+    assert found is not None
+    assert found["packages"]["numpy"]
+    assert found["packages"]["no-such-package"] == ""
+    assert found["modules"] == {"auto_log": True, "no_such_module": False}
+    assert missing.ask("/no/such/python", (), ()) is None
+
+
+AMP = Cell("c", trainer="amp_train", asked="0", runs_on="gpu:0", precision="amp")
+
+
+@pytest.mark.parametrize(("told", "weak"), [("6.1", True), ("7.0", False), ("10.0", False), ("", False)])
+def test_a_gpu_without_tensor_cores_is_named_before_amp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, weak: bool
+) -> None:
+    monkeypatch.setattr(missing, "describe", lambda: {"gpus": [{"name": "P4", "compute_cap": told}]})
+    found = list(missing.weak_gpus(plan_of(tmp_path, AMP)))
+    assert found == ([because("weak-gpu", name="P4", capability=told)] if weak else [])
+    on_cpu = plan_of(tmp_path, replace(AMP, runs_on="cpu"))
+    assert list(missing.weak_gpus(on_cpu)) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "status"), [("6.1", "fail"), ("7.5", "pass"), ("12.0", "pass"), ("", "unchecked")]
+)
+def test_the_verdict_of_an_amp_cell_has_the_capability(told: str, status: str) -> None:
+    run = SimpleNamespace(environment={"gpus": [{"name": "GPU", "compute_cap": told}]})
+    scene: Any = SimpleNamespace(cell=AMP, run=run)
+    assert [outcome.status for outcome in capability.function(scene)] == [status]
+    scene.cell = replace(AMP, runs_on="cpu")
+    assert list(capability.function(scene)) == []
+
+
+def test_env_tells_what_a_config_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--template", "classification", "toy", str(tmp_path)]) == 0
+    capsys.readouterr()
+    answer(
+        monkeypatch, {"paddlepaddle": "3.1.1", "numpy": "2", "setuptools": "1"}, auto_log=True, paddle=True
+    )
+    config = str(tmp_path / "test_tipc/configs/toy/train_infer_python.txt")
+    assert main(["env", config, "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)["missing"]
+    assert told == ["pillow of requirements.txt is not installed: pip install -r requirements.txt"]

@@ -1,0 +1,158 @@
+"""``tipc run --paddle``: releases are resolved, environments are kept, and one table says what came out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from run_plans import plan_of, step
+from toy_repo import make
+
+from tipc.cli.main import main
+from tipc.cli.releases import without
+from tipc.errors import EnvironmentProblem, UsageError
+from tipc.plan.target.output import with_output
+from tipc.run import releases
+
+VERSIONS = ("3.3.1", "3.3.0", "3.2.2", "3.1.1", "3.1.0", "2.6.2")
+
+
+def test_a_short_release_is_the_newest_of_its_series() -> None:
+    assert releases.resolve(["3.1", "3.3.0", "3"], VERSIONS) == ["3.1.1", "3.3.0", "3.3.1"]
+
+
+def test_an_unknown_release_is_named_with_those_that_are_there() -> None:
+    with pytest.raises(UsageError) as caught:
+        releases.resolve(["3.4"], VERSIONS)
+    assert "no release 3.4" in str(caught.value)
+    assert "3.3.1" in caught.value.remedy
+
+
+@pytest.mark.parametrize("text", ["", "latest", "3.1,x", "3.1.1.1", ">=3"])
+def test_what_is_no_release_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        releases.parse(text)
+
+
+def test_a_list_of_releases_may_have_blanks() -> None:
+    assert releases.parse(" 3.1, 3.2 ") == ["3.1", "3.2"]
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Every program that would be started; each ends well and makes what it would make."""
+    started: list[list[str]] = []
+
+    def run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        started.append(argv)
+        if "venv" in argv:
+            python = Path(argv[-1]) / "bin" / "python"
+            python.parent.mkdir(parents=True)
+            python.symlink_to(sys.executable)
+        text = f"Available versions: {', '.join(VERSIONS)}\n" if "versions" in argv else ""
+        return subprocess.CompletedProcess(argv, 0, text, "")
+
+    monkeypatch.setattr(releases, "_run", run)
+    return started
+
+
+def test_an_environment_is_made_once(tmp_path: Path, programs: list[list[str]]) -> None:
+    first = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    made = len(programs)
+    assert releases.make("3.1.1", tmp_path, tmp_path / "envs") == first
+    assert len(programs) == made
+    assert any("paddlepaddle==3.1.1" in argv for argv in programs)
+
+
+def test_other_requirements_are_another_environment(tmp_path: Path, programs: list[list[str]]) -> None:
+    first = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    (tmp_path / "requirements.txt").write_text("tqdm\n")
+    second = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    assert first.folder != second.folder
+    assert programs[-2][-2:] == ["-r", "requirements.txt"]
+    assert programs[-1][-1] == "paddlepaddle==3.1.1"
+
+
+def test_what_is_kept_needs_no_index(tmp_path: Path, programs: list[list[str]]) -> None:
+    assert releases.kept(["3.1"], tmp_path, tmp_path / "envs") is None
+    releases.make("3.1.0", tmp_path, tmp_path / "envs")
+    made = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    assert releases.kept(["3.1"], tmp_path, tmp_path / "envs") == [made]
+    assert releases.kept(["3.1", "3.2"], tmp_path, tmp_path / "envs") is None
+
+
+def test_an_environment_that_cannot_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(argv, 1, "", "error: no wheel for this platform\n")
+
+    monkeypatch.setattr(releases, "_run", refuse)
+    with pytest.raises(EnvironmentProblem, match="no wheel for this platform"):
+        releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    assert not list((tmp_path / "envs").iterdir())
+
+
+def test_without_an_index_there_is_one_clear_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def offline(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(argv, 1, "", "ERROR: no connection\n")
+
+    monkeypatch.setattr(releases, "_run", offline)
+    monkeypatch.setattr(releases, "_pip", lambda: ["pip"])
+    assert main(["env", "--paddle"]) == 3
+    assert "the releases of paddlepaddle cannot be listed: ERROR: no connection" in capsys.readouterr().err
+
+
+def test_the_own_options_do_not_reach_the_runs() -> None:
+    argv = ["a.txt", "--paddle", "3.1,3.2", "--envs=/x", "--cold", "-k", "infer"]
+    assert without(argv) == ["a.txt", "--cold", "-k", "infer"]
+
+
+def test_an_output_folder_of_its_own_moves_only_what_the_plan_writes(tmp_path: Path) -> None:
+    own = "./test_tipc/output/toy/lite"
+    one = step(
+        "a",
+        argv=("python3", "train.py", f"--out={own}/x", "--start=test_tipc/output/toy_weights/a"),
+        produces=(f"{own}/x/latest",),
+    )
+    plan = plan_of(tmp_path, one, results_log=f"{own}/results_python.log")
+    moved = with_output(plan, "paddle-3.1.1")
+    assert moved.steps[0].argv[2:] == (
+        "--out=./test_tipc/output/paddle-3.1.1/toy/lite/x",
+        "--start=test_tipc/output/toy_weights/a",
+    )
+    assert moved.steps[0].produces == ("./test_tipc/output/paddle-3.1.1/toy/lite/x/latest",)
+    assert moved.results_log.startswith("./test_tipc/output/paddle-3.1.1/toy")
+
+
+def test_two_releases_run_side_by_side_and_end_in_one_table(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    programs: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    repo = tmp_path / "repo"
+    config = make(repo)
+    monkeypatch.chdir(repo)
+    code = main(["run", str(config), "--paddle", "3.1,3.2", "--no-prepare", "--no-checks", "--cold"])
+    text = capsys.readouterr().out
+    assert code == 0, text
+    for version in ("3.1.1", "3.2.2"):
+        assert list((repo / f"test_tipc/output/paddle-{version}").rglob("*.pdparams"))
+    table = [line.split() for line in text.splitlines() if line.strip().startswith("toy  ")]
+    assert [row[3:5] for row in table] == [["3.1.1", "✔"], ["3.2.2", "✔"]]
+    assert "paddle 3.1.1 → 3.2.2" in text
+
+
+def test_a_release_and_an_interpreter_exclude_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = tmp_path / "repo"
+    config = make(repo)
+    monkeypatch.chdir(repo)
+    assert main(["run", str(config), "--paddle", "3.1", "--python", "python3"]) == 2
+    assert "leave --python out" in capsys.readouterr().err
