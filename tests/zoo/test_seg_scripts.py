@@ -287,3 +287,70 @@ def test_the_parity_protocol_compares_both_engines(trained: Path) -> None:
     assert name == "mIoU"
     assert 0 <= value <= 1
     assert json.dumps(value)
+
+
+def test_an_export_as_pir_runs_and_draws_the_same(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, weights = str(trained / "data/config.yml"), f"{trained}/out/best_model/model.pdparams"
+    export = ["--config", config, f"--model_path={weights}", f"--save_dir={tmp_path}/pir", "--format=pir"]
+    assert call("tools/export_model.py", *export) == 0
+    assert (tmp_path / "pir/model.json").is_file()
+    assert not (tmp_path / "pir/model.pdmodel").exists()
+    words = ["--config", str(tmp_path / "pir/deploy.yaml"), f"--image_path={trained}/data/images"]
+    assert call("deploy/python/infer.py", *words, f"--save_dir={tmp_path}/a") == 0
+    words[1] = str(trained / "out/inference/deploy.yaml")
+    assert call("deploy/python/infer.py", *words, f"--save_dir={tmp_path}/b") == 0
+    for index in range(4):
+        one, other = (np.asarray(Image.open(tmp_path / side / f"{index}.png")) for side in "ab")
+        assert (one == other).mean() >= 0.999
+    capsys.readouterr()
+    words[1] = str(tmp_path / "pir/deploy.yaml")
+    assert call("deploy/python/infer.py", *words, "--engine=openvino") == 1
+    assert "OpenVINO reads the legacy format only" in capsys.readouterr().err
+
+
+def test_int8_weights_are_not_exported_as_pir() -> None:
+    from paddlezoo import export
+    from paddlezoo.errors import ZooError
+    from paddlezoo.models import MODELS
+    from paddlezoo.quant import pact
+
+    with pytest.raises(ZooError, match="no int8 weights as PIR"):
+        export.refuse_pir(pact.quantise(MODELS["pphumanseg_lite"](2)))
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "told"),
+    [("onednn", "3.3.1", "Paddle#77340"), ("onednn", "3.2.2", ""), ("native", "3.3.1", "")],
+)
+def test_a_defect_of_a_release_is_named_with_its_number(engine: str, version: str, told: str) -> None:
+    from paddlezoo.predictor import pir_problem
+
+    assert told in pir_problem(engine, version)
+    assert bool(pir_problem(engine, version)) == bool(told)
+
+
+def test_operators_of_the_legacy_graph_are_those_of_paddle() -> None:
+    import paddle
+    from paddle.pir_utils import OldIrGuard
+
+    from paddlezoo import ops
+
+    random = np.random.default_rng(0)
+    x, y = (random.normal(size=shape).astype("float32") for shape in ((2, 3, 4), (2, 4, 5)))
+    with OldIrGuard():
+        paddle.enable_static()
+        try:
+            program = paddle.static.Program()
+            with paddle.static.program_guard(program):
+                a, b = (paddle.static.data(name, array.shape) for name, array in (("a", x), ("b", y)))
+                results = [ops.sigmoid(a), ops.bmm(a, b), ops.argmax(a, 1, "int32")]
+                found = paddle.static.Executor().run(program, feed={"a": x, "b": y}, fetch_list=results)
+        finally:
+            paddle.disable_static()
+    eager = [ops.sigmoid(paddle.to_tensor(x)), ops.bmm(paddle.to_tensor(x), paddle.to_tensor(y))]
+    eager.append(ops.argmax(paddle.to_tensor(x), 1, "int32"))
+    for static, dynamic in zip(found, eager, strict=True):
+        assert np.allclose(static, dynamic.numpy(), atol=1e-6)
+        assert static.dtype == dynamic.numpy().dtype

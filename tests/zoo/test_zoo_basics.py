@@ -186,7 +186,7 @@ class TestTrainingLog:
         for _ in range(2):
             interval.data_ready()
             interval.step_done(4, {"loss": 2.0})
-        line = interval.line("epoch: [1/5], iter: [2/4]", 0.001, steps_left=10)
+        line = interval.finish().line("epoch: [1/5], iter: [2/4]", 0.001, steps_left=10)
         assert line == (
             "epoch: [1/5], iter: [2/4], loss: 2.00000, lr: 0.001, avg_reader_cost: 0.20000 sec, "
             "avg_batch_cost: 1.00000 sec, avg_samples: 4.0, avg_ips: 4.00000 images/sec, eta: 0:00:10"
@@ -196,7 +196,7 @@ class TestTrainingLog:
         interval = self.interval(monkeypatch, [0.25, 0.5], world=2)
         interval.data_ready()
         interval.step_done(4, {"loss": 1.0})
-        line = interval.line("iter: 1/1", 0.1, 0)
+        line = interval.finish().line("iter: 1/1", 0.1, 0)
         fields = dict(re.findall(r"(avg_\w+): ([\d.]+)", line))
         assert float(fields["avg_samples"]) == 8
         assert float(fields["avg_ips"]) == pytest.approx(8 / 0.5)
@@ -205,10 +205,10 @@ class TestTrainingLog:
         interval = self.interval(monkeypatch, [0.0, 1.0, 1.0, 3.0])
         interval.data_ready()
         interval.step_done(1, {"loss": 8.0})
-        interval.line("a", 0.1, 0)
+        interval.finish().line("a", 0.1, 0)
         interval.data_ready()
         interval.step_done(1, {"loss": 1.0})
-        assert "loss: 1.00000" in (line := interval.line("b", 0.1, 0))
+        assert "loss: 1.00000" in (line := interval.finish().line("b", 0.1, 0))
         assert "avg_batch_cost: 2.00000" in line
 
     def test_what_is_said_goes_to_the_file_and_the_terminal(

@@ -5,20 +5,21 @@ python eval.py --config configs/pphumanseg_lite.yml --model_path output/best_mod
 
 from __future__ import annotations
 
-import sys
-from argparse import Namespace
+import math
 
-from paddlezoo.arguments import Parser, add_device
+from paddlezoo import arguments, device
 from paddlezoo.errors import run
+from paddlezoo.seg import config, data, network, transforms
+from paddlezoo.seg.evaluate import evaluate
+from paddlezoo.trainlog import Log
 
 
 def main() -> None:
-    args = parse_args()
-
-    from paddlezoo import device
-    from paddlezoo.seg import config, data, network, transforms
-    from paddlezoo.seg.evaluate import evaluate
-    from paddlezoo.trainlog import Log
+    parser = arguments.Parser("Score trained weights.")
+    parser.add_argument("--config", required=True, help="a YAML file of configs/")
+    parser.add_argument("--model_path", "--pretrained", required=True, help="weights that train.py wrote")
+    arguments.add_device(parser)
+    args = parser.parse_args()
 
     log = Log()
     settings = config.read(args.config)
@@ -32,17 +33,9 @@ def main() -> None:
     scores = evaluate(network.load(settings.model, args.model_path), dataset)
     log(f"[EVAL] images: {len(dataset)}, {scores.line()}")
     for number, (iou, dice) in enumerate(zip(scores.class_iou, scores.class_dice, strict=True)):
-        if iou == iou:  # a class that no label has is nan
+        if not math.isnan(iou):  # a class that no label has
             log(f"[EVAL] class {number:3d}   IoU {iou:.4f}   Dice {dice:.4f}")
 
 
-def parse_args() -> Namespace:
-    parser = Parser("Score trained weights.")
-    parser.add_argument("--config", required=True, help="a YAML file of configs/")
-    parser.add_argument("--model_path", "--pretrained", required=True, help="weights that train.py wrote")
-    add_device(parser)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    sys.exit(run(main))
+    raise SystemExit(run(main))

@@ -6,21 +6,22 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import Namespace
+import paddle
 
-from paddlezoo.arguments import Parser, add_device
+from paddlezoo import arguments, device
 from paddlezoo.errors import run
+from paddlezoo.seg import config, data, deploy, network, pictures, transforms
+from paddlezoo.trainlog import Log
 
 
 def main() -> None:
-    args = parse_args()
-
-    import paddle
-
-    from paddlezoo import device
-    from paddlezoo.seg import config, data, deploy, network, pictures, transforms
-    from paddlezoo.trainlog import Log
+    parser = arguments.Parser("Segment images with trained weights.")
+    parser.add_argument("--config", required=True, help="a YAML file of configs/")
+    parser.add_argument("--model_path", "--pretrained", required=True, help="weights that train.py wrote")
+    parser.add_argument("--image_path", required=True, help="an image, a folder, or a list of images")
+    parser.add_argument("--save_dir", default="output/result", help="where the pictures go")
+    arguments.add_device(parser)
+    args = parser.parse_args()
 
     log = Log()
     settings = config.read(args.config)
@@ -36,15 +37,5 @@ def main() -> None:
         log(f"{path}: {shares}")
 
 
-def parse_args() -> Namespace:
-    parser = Parser("Segment images with trained weights.")
-    parser.add_argument("--config", required=True, help="a YAML file of configs/")
-    parser.add_argument("--model_path", "--pretrained", required=True, help="weights that train.py wrote")
-    parser.add_argument("--image_path", required=True, help="an image, a folder, or a list of images")
-    parser.add_argument("--save_dir", default="output/result", help="where the pictures go")
-    add_device(parser)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    sys.exit(run(main))
+    raise SystemExit(run(main))

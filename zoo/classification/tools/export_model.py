@@ -23,13 +23,16 @@ def main() -> None:
     parser.add_argument("--model", choices=sorted(network.MODELS), default="mobilenet_v3_small")
     parser.add_argument("--pretrained", required=True, help="the weights")
     parser.add_argument("--save-inference-dir", type=Path, default=Path("./mobilenet_v3_small_infer"))
+    arguments.add_format(parser)
     args = parser.parse_args()
 
     paddle.set_device("cpu")
     model, card = network.restore(args.pretrained, args.model)
     size = card.transform.crop
+    if args.format == export.PIR:
+        export.refuse_pir(model)
     deploy.prepare(model)
-    prefix = export.save(model, [None, 3, size, size], args.save_inference_dir)
+    prefix = export.save(model, [None, 3, size, size], args.save_inference_dir, format=args.format)
     deploy.describe(card, args.save_inference_dir)
 
     batch = seeding.generator(0).normal(size=(2, 3, size, size)).astype("float32")
@@ -38,9 +41,8 @@ def main() -> None:
         raise ZooError(
             f"{prefix}: the exported model differs from the trained one by {difference:.2e} on logits"
         )
-    print(
-        f"exported {card.model} ({card.precision}) to {prefix}.pdmodel, largest difference {difference:.1e}"
-    )
+    structure = f"{prefix}{export.STRUCTURES[args.format]}"
+    print(f"exported {card.model} ({card.precision}) to {structure}, largest difference {difference:.1e}")
 
 
 if __name__ == "__main__":

@@ -8,26 +8,26 @@ Weights that were trained with PACT are exported with int8 weights.
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
-from paddlezoo.arguments import Parser
+from paddlezoo.arguments import Parser, add_format
 from paddlezoo.errors import ZooError, run
+from paddlezoo.export import STRUCTURES
+from paddlezoo.seg import config, deploy, network
+from paddlezoo.trainlog import Log
 
 
 def main() -> None:
     args = parse_args()
-
-    from paddlezoo.seg import config, deploy, network
-    from paddlezoo.trainlog import Log
-
     shape = args.input_shape or [-1, 3, -1, -1]
     if len(shape) != 4 or shape[1] != 3 or 0 in shape:
         raise ZooError(f"--input_shape is batch, 3, height, width (-1: any), not {' '.join(map(str, shape))}")
     settings = config.read(args.config)
     model = network.load(settings.model, args.model_path)
-    prefix = deploy.save(model, settings.val_dataset.transforms, args.save_dir, args.output_op, shape)
-    Log()(f"exported {settings.model.type} to {prefix}.pdmodel, {prefix}.pdiparams and {deploy.FILE}")
+    entries = settings.val_dataset.transforms
+    prefix = deploy.save(model, entries, args.save_dir, args.output_op, shape, args.format)
+    structure = f"{prefix}{STRUCTURES[args.format]}"
+    Log()(f"exported {settings.model.type} to {structure}, {prefix}.pdiparams and {deploy.FILE}")
 
 
 def parse_args() -> Namespace:
@@ -41,8 +41,9 @@ def parse_args() -> Namespace:
     parser.add_argument(
         "--input_shape", type=int, nargs="+", help="a fixed shape, e.g. 1 3 512 1024; -1: any"
     )
+    add_format(parser)
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    raise SystemExit(run(main))

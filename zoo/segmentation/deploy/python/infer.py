@@ -8,22 +8,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 
+import auto_log
 from paddlezoo.arguments import Parser, positive_int, str2bool
 from paddlezoo.errors import ZooError, run
+from paddlezoo.predictor import Predictor
+from paddlezoo.seg import data, deploy, pictures
+from paddlezoo.trainlog import Log
 
 WARMUP = 3
 
 
 def main() -> None:
     args = parse_args()
-
-    from paddlezoo.predictor import Predictor
-    from paddlezoo.seg import data, deploy, pictures
-    from paddlezoo.trainlog import Log
-
     log = Log()
     deployment = deploy.read(args.config)
     images = data.find_images(args.image_path)
@@ -39,8 +37,6 @@ def main() -> None:
     )
     batches = [images[start : start + args.batch_size] for start in range(0, len(images), args.batch_size)]
     if args.benchmark:
-        import auto_log
-
         timer = auto_log.AutoLogger(
             model_name=args.model_name or deployment.prefix.parent.name,
             model_precision=args.precision,
@@ -112,4 +108,4 @@ def parse_args() -> Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(run(main))
+    raise SystemExit(run(main))
