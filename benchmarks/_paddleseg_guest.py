@@ -1,21 +1,26 @@
 """PaddleSeg 2.8.0 as a reference, in an environment of its own.
 
-Run by the benchmarks with that environment's interpreter (`python _paddleseg_guest.py NAME OUT.npz`); the
-functions without paddleseg in them are imported by the benchmarks themselves, so that both sides have the
-same weights and inputs.
+Run by the benchmarks with that environment's interpreter: `python _paddleseg_guest.py NAME OUT.npz`, with
+`--record` for the recordings in zoo/segmentation/align. Weights and inputs come from paddlezoo.seg.aligning.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import zlib
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("FLAGS_enable_pir_api", "0")
 
 import numpy as np
+
+# Shared with our side, so that both have the same weights and inputs; neither is installed there.
+PROJECT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(PROJECT / "zoo" / "paddlezoo" / "src"), str(PROJECT / "src")]
+
+from paddlezoo.seg.aligning import SIZES, drop_nothing, fill, image, record  # noqa: E402
 
 CITYSCAPES = 19
 PEOPLE = 2
@@ -67,45 +72,12 @@ REFERENCE: dict[str, dict[str, Any]] = {
 }
 
 
-def weight(name: str, shape: list[int]) -> np.ndarray:
-    """The value of a parameter or buffer, drawn from its name alone: both sides get the same, no file between
-    them."""
-    random = np.random.RandomState(zlib.crc32(name.encode()) & 0x7FFFFFFF)
-    if name.endswith("._scale"):
-        return np.ones(shape, "float32")
-    if name.endswith("_variance") or (name.endswith(".weight") and len(shape) == 1):
-        low, high = (0.5, 1.5) if name.endswith("_variance") else (0.3, 0.7)  # keeps deep residual sums small
-        return random.uniform(low, high, shape).astype("float32")
-    if name.endswith("_mean"):
-        return (0.05 * random.standard_normal(shape)).astype("float32")
-    if len(shape) == 1:
-        return (0.1 + 0.1 * random.standard_normal(shape)).astype(
-            "float32"
-        )  # mostly on the live side of a ReLU
-    return (random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))).astype("float32")
-
-
-def fill(model: Any) -> list[tuple[str, tuple[int, ...]]]:
-    """Give every parameter and buffer its value; the names and shapes, sorted."""
-    state = model.state_dict()
-    for name, value in state.items():
-        value.set_value(weight(name, list(value.shape)))
-    return sorted((name, tuple(value.shape)) for name, value in state.items())
-
-
-def image(height: int, width: int, batch: int = 2) -> np.ndarray:
-    """A normalised image; the same everywhere."""
-    return np.random.RandomState(0).uniform(-1, 1, (batch, 3, height, width)).astype("float32")
-
-
 def outputs(model: Any, x: np.ndarray) -> dict[str, np.ndarray]:
     """Logits in evaluation, and of all heads in training (batch statistics) with nothing dropped."""
     import paddle
 
     result = {}
-    for layer in model.sublayers():
-        if type(layer).__name__ in ("Dropout", "Dropout2D"):
-            layer.p = 0.0
+    drop_nothing(model)
     with paddle.no_grad():
         for mode in ("eval", "train"):
             getattr(model, mode)()
@@ -209,10 +181,18 @@ def serve_steps(name: str, batch: int, height: int, width: int) -> None:
         print(f"step {step()}", flush=True)
 
 
-SIZES = ((64, 96), (61, 83))
+def record_reference(name: str, out: str) -> None:
+    """What `tipc align` holds our network against."""
+    from tipc.align import Recorder
+
+    with Recorder(out) as recorder:
+        record(build(name), recorder)
+
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--steps":
+    if sys.argv[1] == "--record":
+        record_reference(*sys.argv[2:4])
+    elif sys.argv[1] == "--steps":
         serve_steps(sys.argv[2], *map(int, sys.argv[3:6]))
     else:
         main(sys.argv[1], sys.argv[2])

@@ -19,8 +19,8 @@ from pathlib import Path
 import psutil
 from chain import CONFIG, MADE, MODE, REPO
 
-from tipc.run.executor import Outcome, Task
-from tipc.run.local import LocalExecutor
+from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.local import LocalExecutor
 
 STEPS, ROUND = 2000, 50
 OVERHEAD_MS = 3.0

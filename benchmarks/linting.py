@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tipc.config.lint.engine import lint_file
+from tipc.config.lint.linter import lint_file
 
 ROOT = Path(__file__).parents[1]
 UPSTREAM = Path(os.environ.get("TIPC_UPSTREAM", ROOT.parent / "shared" / "upstream"))

@@ -19,11 +19,11 @@ from pathlib import Path
 import psutil
 
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run import store
-from tipc.run.graph import build_graph
-from tipc.run.local import LocalExecutor
-from tipc.run.progress import Progress
-from tipc.run.scheduler import Scheduler, Settings
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.record import run_store
+from tipc.run.schedule.graph import build_graph
+from tipc.run.schedule.scheduler import Scheduler, Settings
+from tipc.run.show.progress import Progress
 
 STEPS = 2000
 ROUND = 50
@@ -50,7 +50,7 @@ def plan_of(repo: Path, count: int, argv: tuple[str, ...]) -> Plan:
 def run(folder: Path, plan: Plan, executor: LocalExecutor) -> float:
     """Run a plan one step after the other; seconds."""
     (folder / plan.repo).mkdir(exist_ok=True)
-    journal = store.create_run([plan], {}, where=folder)
+    journal = run_store.create_run([plan], {}, where=folder)
     wanted = frozenset((plan.key, step.id) for step in plan.steps)
     progress = Progress(io.StringIO(), len(wanted))
     scheduler = Scheduler(build_graph([plan], {}), journal, executor, Settings(cores=1), progress, wanted)

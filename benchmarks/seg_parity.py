@@ -2,7 +2,8 @@
 
 Bound: outputs in evaluation and in training (all heads) differ by at most 1e-5, for all eight models and for
 a size that no stride divides. paddleseg runs in an environment of its own, made on the first call (about 1
-GB) or given by PADDLESEG_PYTHON. `--write FILE` also stores the digests that the contract test compares with.
+GB) or given by PADDLESEG_PYTHON. `--write FILE` also stores the digests that the contract test compares
+with, `--record DIR` what `tipc align` holds our networks against (zoo/segmentation/align).
 """
 
 from __future__ import annotations
@@ -86,8 +87,16 @@ def main() -> int:
     parser.add_argument(
         "--write", type=Path, help="store names and counts for tests/zoo/test_seg_contract.py"
     )
+    parser.add_argument(
+        "--record", type=Path, metavar="DIR", help="only record the reference, for tipc align"
+    )
     args = parser.parse_args()
     python = reference_python()
+    if args.record:
+        for name in args.models:
+            out = str(args.record.resolve() / f"{name}.npz")
+            subprocess.run([python, str(HERE / "_paddleseg_guest.py"), "--record", name, out], check=True)
+        return 0
     stored, broken = {}, False
     print("| model | parameters | tensors | names and shapes | max Δ eval | max Δ train | largest output |")
     print("| --- | ---: | ---: | --- | ---: | ---: | ---: |")
