@@ -44,6 +44,7 @@ def run(*words: str | Path) -> int:
         ("--as-upstream",),
         ("--trace",),
         ("--shard", "1/2"),
+        ("--output", "elsewhere"),
     ],
 )
 def test_an_option_that_would_make_another_run_is_refused(

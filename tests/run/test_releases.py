@@ -11,7 +11,7 @@ from run_plans import plan_of, step
 from toy_repo import make
 
 from tipc.cli.main import main
-from tipc.cli.releases import without
+from tipc.cli.releases import labelled, without
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.target.output import with_output
 from tipc.run import releases
@@ -112,6 +112,14 @@ def test_the_own_options_do_not_reach_the_runs() -> None:
     assert without(argv) == ["a.txt", "--cold", "-k", "infer"]
 
 
+def test_own_options_that_are_shortened_do_not_reach_the_runs_either() -> None:
+    assert without(["a.txt", "--padd", "3.1", "--env=/x", "--executor", "ray"]) == [
+        "a.txt",
+        "--executor",
+        "ray",
+    ]
+
+
 def test_an_output_folder_of_its_own_moves_only_what_the_plan_writes(tmp_path: Path) -> None:
     own = "./test_tipc/output/toy/lite"
     one = step(
@@ -148,11 +156,39 @@ def test_two_releases_run_side_by_side_and_end_in_one_table(
     assert "paddle 3.1.1 → 3.2.2" in text
 
 
-def test_a_release_and_an_interpreter_exclude_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("option", ["--python", "--output"])
+def test_what_a_release_brings_itself_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     repo = tmp_path / "repo"
     config = make(repo)
     monkeypatch.chdir(repo)
-    assert main(["run", str(config), "--paddle", "3.1", "--python", "python3"]) == 2
-    assert "leave --python out" in capsys.readouterr().err
+    assert main(["run", str(config), "--paddle", "3.1", option, "python3"]) == 2
+    assert f"leave {option} out" in capsys.readouterr().err
+
+
+def test_environments_without_a_release_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(make(tmp_path)), "--envs", "x"]) == 2
+    assert "--envs goes with --paddle" in capsys.readouterr().err
+
+
+def test_an_interpreter_of_the_settings_gives_way_to_those_of_the_releases(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    programs: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    config = make(tmp_path)
+    (tmp_path / "tipc.toml").write_text('python = "python9"\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(config), "--paddle", "3.1", "--dry-run"]) == 0
+    text = capsys.readouterr().out
+    assert "/.tipc/envs/paddle-3.1.1-" in text
+    assert "python9" not in text
+    assert not any("venv" in argv or "install" in argv for argv in programs), "a dry run makes nothing"
+
+
+def test_each_release_has_report_files_of_its_own() -> None:
+    assert labelled("out/report.xml", "paddle-3.1.1") == "out/report-paddle-3.1.1.xml"

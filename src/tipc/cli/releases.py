@@ -7,38 +7,25 @@ import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tipc.errors import FAILED, PASSED, UsageError
 
-OWN = {"--paddle": True, "--envs": True, "--python": True}  # options of this call alone; True: with a value
+if TYPE_CHECKING:
+    from tipc.run.releases import Release
+
+OWN = ("--paddle", "--envs")  # options of this call alone, each with a value
 
 
 def main(options: argparse.Namespace, argv: list[str], run: Callable[[list[str]], int]) -> int:
     """Make the environments, run everything in each, report; the worst exit code."""
-    from tipc.run import releases
-    from tipc.run.record.run_store import home
-
-    if options.resume is not None or options.rerun_failed is not None:
-        raise UsageError("--paddle starts new runs", remedy="tipc run --resume RUN, for one of them")
-    if options.python:
-        raise UsageError("--paddle brings its own interpreters", remedy="leave --python out")
-    repo = _repository(options)
-    envs = Path(options.envs).absolute() if options.envs else home() / "envs"
-    asked = releases.parse(options.paddle)
-    ready = releases.kept(asked, repo, envs)
-    if ready is None:
-        versions = releases.resolve(asked, releases.available())
-        ready = []
-        for version in versions:
-            sys.stdout.write(f"paddle {version}: environment below {envs}\n")
-            sys.stdout.flush()
-            ready.append(releases.make(version, repo, envs))
+    _refuse(options, argv)
     codes, runs = [], []
-    for release in ready:
+    for release in _environments(options):
         sys.stdout.write(f"\n=== paddle {release.version} ===\n")
         sys.stdout.flush()
         before = _newest()
-        codes.append(run([*without(argv), "--python", release.python, "--output", release.label]))
+        codes.append(run([*without(argv), *_of_release(options, release)]))
         if _newest() != before:
             runs.append((release.version, _newest()))
     _report(runs)
@@ -48,6 +35,52 @@ def main(options: argparse.Namespace, argv: list[str], run: Callable[[list[str]]
     return FAILED if FAILED in codes else PASSED
 
 
+def _refuse(options: argparse.Namespace, argv: list[str]) -> None:
+    """What a call on several releases cannot be told."""
+    from tipc.cli.run import given
+
+    if options.resume is not None or options.rerun_failed is not None:
+        raise UsageError("--paddle starts new runs", remedy="tipc run --resume RUN, for one of them")
+    if "python" in given(argv):  # the one of the settings gives way
+        raise UsageError("--paddle brings its own interpreters", remedy="leave --python out")
+    if options.output:
+        raise UsageError("--paddle names its own output folders", remedy="leave --output out")
+
+
+def _environments(options: argparse.Namespace) -> list[Release]:
+    """One for each release that was asked for. A dry run makes none."""
+    from tipc.run import releases
+    from tipc.run.record.run_store import home
+
+    repo = _repository(options)
+    envs = Path(options.envs).absolute() if options.envs else home() / "envs"
+    asked = releases.parse(options.paddle)
+    ready = releases.kept(asked, repo, envs)
+    if ready is not None:
+        return ready
+    versions = releases.resolve(asked, releases.available())
+    if options.dry_run:
+        return [releases.planned(version, repo, envs) for version in versions]
+    made = []
+    for version in versions:
+        sys.stdout.write(f"paddle {version}: environment below {envs}\n")
+        sys.stdout.flush()
+        made.append(releases.make(version, repo, envs))
+    return made
+
+
+def _of_release(options: argparse.Namespace, release: Release) -> list[str]:
+    """The options that are of one release: its interpreter, and where it writes."""
+    from tipc.cli.run import REPORTS
+
+    words = ["--python", release.python, "--output", release.label]
+    for name in REPORTS:
+        file = getattr(options, name)
+        if file:
+            words += [f"--{name}", labelled(file, release.label)]
+    return words
+
+
 def without(argv: list[str]) -> list[str]:
     """The call without the options that only this level reads."""
     kept, skip = [], False
@@ -55,12 +88,23 @@ def without(argv: list[str]) -> list[str]:
         if skip:
             skip = False
             continue
-        name = word.partition("=")[0]
-        if name in OWN:
-            skip = OWN[name] and "=" not in word
+        if _is_own(word):
+            skip = "=" not in word
             continue
         kept.append(word)
     return kept
+
+
+def labelled(file: str, label: str) -> str:
+    """A report's file for one release: ``report-paddle-3.1.1.xml``."""
+    path = Path(file)
+    return str(path.with_name(f"{path.stem}-{label}{path.suffix}"))
+
+
+def _is_own(word: str) -> bool:
+    """Also where it is shortened: argparse has taken it, so it can mean nothing else."""
+    name = word.partition("=")[0]
+    return len(name) > len("--") and any(option.startswith(name) for option in OWN)
 
 
 def _repository(options: argparse.Namespace) -> Path:

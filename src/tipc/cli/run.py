@@ -34,6 +34,8 @@ def main(argv: list[str]) -> int:
         from tipc.cli.releases import main as on_releases
 
         return on_releases(options, argv, main)
+    if options.envs:
+        raise UsageError("--envs goes with --paddle", remedy="tipc run CONFIG… --paddle 3.1,3.2 --envs DIR")
     from tipc.language import sentence
     from tipc.plan.target.machine import this_machine
     from tipc.run import session as sessions
@@ -181,7 +183,7 @@ def dry_run(session: Session, stream: TextIO) -> int:
 
 
 # What a call that goes on with a run cannot change: it would be another run.
-FIXED = ("config", "mode", "repo", "dialect", "as_upstream", "trace", "shard")
+FIXED = ("config", "mode", "repo", "dialect", "as_upstream", "trace", "shard", "output")
 
 
 def going_on(options: argparse.Namespace, told: frozenset[str]) -> Session:

@@ -90,12 +90,18 @@ def kept(asked: Sequence[str], repo: Path, envs: Path) -> list[Release] | None:
     return found
 
 
+def planned(version: str, repo: Path, envs: Path) -> Release:
+    """The environment of one release for one repository, whether it is there or not."""
+    return Release(version, envs / f"paddle-{version}-{_key(repo)}")
+
+
 def make(version: str, repo: Path, envs: Path) -> Release:
     """The environment of one release for one repository; made where it is not there."""
-    folder = envs / f"paddle-{version}-{_key(repo)}"
+    release = planned(version, repo, envs)
+    folder = release.folder
     mark = folder / "done"
     if mark.exists():
-        return Release(version, folder)
+        return release
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     for argv in _commands(version, repo, folder):
@@ -107,7 +113,7 @@ def make(version: str, repo: Path, envs: Path) -> Release:
                 remedy=f"by hand: cd {repo} && {' '.join(argv)}",
             )
     mark.write_text(version + "\n", encoding="utf-8")
-    return Release(version, folder)
+    return release
 
 
 def _commands(version: str, repo: Path, folder: Path) -> list[list[str]]:
