@@ -64,8 +64,8 @@ def write_readme(root: Path) -> None:
     (root / "images").mkdir()
     for name in ("demo", "result"):
         (root / "images" / f"{name}.jpg").write_bytes(b"\xff\xd8\xff\xe0" + name.encode())
-    parts = [f"# {heading}" for heading in HEADINGS]
-    parts += ["Paper: https://arxiv.org/abs/1. Reference: https://github.com/a/b. Thanks to its authors."]
+    parts = [f"# {heading}\n\nAbout {heading}, with 98.7 %.\n" for heading in HEADINGS]
+    parts += ["Paper: https://arxiv.org/abs/1. Thanks to its authors.", "Reference: https://github.com/a/b"]
     parts += ["```bash", "pip install -r requirements.txt", commands + "```", "![a](images/demo.jpg)"]
     parts += ["![b](images/result.jpg)", ""]
     (root / "README.md").write_text("\n".join(parts))
@@ -127,6 +127,22 @@ LIES = {
     "a README without its paper": (
         "TD811", "the paper",
         lambda root: replace_in(root, "../README.md", "Paper: https://arxiv.org/abs/1.", ""),
+    ),
+    "a README that names a paper and gives no link": (
+        "TD811", "a link to the paper: not there",
+        lambda root: replace_in(root, "../README.md", "https://arxiv.org/abs/1.", "its title."),
+    ),
+    "a README of headings": (
+        "TD811", "nothing stands in it",
+        lambda root: (root / "README.md").write_text("\n".join(f"# {heading}" for heading in HEADINGS)),
+    ),
+    "a README without a figure of accuracy": (
+        "TD811", "no figure stands in it",
+        lambda root: replace_in(root, "../README.md", "with 98.7 %", "as good as any"),
+    ),
+    "a README that is still the template": (
+        "TD811", "it is still the template's",
+        lambda root: replace_in(root, "../README.md", "About 7. Licence", "<!-- tipc:todo --> 7"),
     ),
     "no command for the export": (
         "TD812", "no command runs tools/export_model.py",
@@ -224,16 +240,22 @@ def test_both_names_of_the_document_for_pact_are_accepted(
     assert checklist(repo, capsys)["TD804"]["status"] == "pass"
 
 
-def test_the_runs_of_a_repository_are_looked_for_in_it(
-    repo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_the_runs_of_a_repository_are_found_in_it_and_where_tipc_was_called(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tipc.certify import repository
+    from tipc.run.record.run_store import create_run, runs_of
 
-    asked: list[Path] = []
     monkeypatch.delenv("TIPC_HOME")
-    monkeypatch.setattr("tipc.run.record.run_store.runs", lambda where=None: asked.append(where) or [])
-    repository.newest_runs(repo, {BASE})
-    assert asked == [repo / ".tipc"]
+    monkeypatch.chdir(tmp_path)
+    made = []
+    for where in (repo / ".tipc", tmp_path / ".tipc", repo / ".tipc"):
+        with create_run([], {}, where=where) as journal:
+            made.append(journal.directory)
+    assert runs_of(repo) == made
+    monkeypatch.chdir(repo)
+    assert runs_of(Path()) == [made[0], made[2]]
+    monkeypatch.setenv("TIPC_HOME", str(tmp_path / ".tipc"))
+    assert runs_of(repo) == [made[1]]
 
 
 def test_the_commands_of_the_documents_are_run_in_a_copy(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tipc.certify.scene import RepoScene
@@ -11,7 +10,6 @@ from tipc.plan.model import Plan
 from tipc.run.record.results import Run
 
 MODE = "lite_train_lite_infer"
-HOME_NAME = ".tipc"
 
 
 def read_repository(repo: Path) -> RepoScene:
@@ -43,12 +41,11 @@ def read_repository(repo: Path) -> RepoScene:
 
 
 def newest_runs(repo: Path, configs: set[str]) -> dict[str, Run]:
-    """The newest run of each config of a repository, among those kept in it (or in ``$TIPC_HOME``)."""
-    from tipc.run.record.run_store import home, load_run, runs
+    """The newest run of each config of a repository."""
+    from tipc.run.record.run_store import load_run, runs_of
 
     found: dict[str, Run] = {}
-    kept = home() if os.environ.get("TIPC_HOME") else repo / HOME_NAME
-    for directory in reversed(runs(kept)):
+    for directory in reversed(runs_of(repo)):
         if len(found) == len(configs):
             break
         try:

@@ -120,8 +120,8 @@ CHECKS = {
         "简介（论文、参考项目、致谢）；数据集和精度；环境、数据、模型；"
         "训练、评估、预测；部署；测试脚本；许可证；"
         "参考文献。README 用任意一种语言均可。",
-        "补上该章节；`tipc init --template classification NAME` 会按模板写出 README",
-        "README*.md：标题，以及指向论文和参考项目的链接",
+        "写好该章节；`tipc init --template classification NAME` 会按模板写出 README",
+        "README*.md：各章节及其内容、精度数字，以及指向论文和参考项目的链接",
     ),
     "TD812": Described(
         "文档给出了命令",

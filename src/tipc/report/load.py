@@ -13,7 +13,7 @@ from tipc.report.history.history_store import NAME, Entry, History, entry_of
 from tipc.report.history.past import Past, past_of
 from tipc.report.view import RunView, view_of
 from tipc.run.record.results import Run
-from tipc.run.record.run_store import home, load_run, runs
+from tipc.run.record.run_store import home, load_run, runs_of
 
 LOOK_BACK = 200
 
@@ -64,7 +64,7 @@ def views_of_repository(repo: Path, refs: Sequence[str], *, finished: bool = Fal
                 )
     else:
         views, covered = [], set[str]()
-        for directory in reversed(runs()[-LOOK_BACK:]):
+        for directory in reversed(runs_of(repo)[-LOOK_BACK:]):
             try:
                 run = load_run(directory)
             except TipcError:

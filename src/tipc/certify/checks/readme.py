@@ -26,12 +26,15 @@ CHAPTERS = {
     "licence": r"licen[cs]e|许可|协议",
     "references": r"reference|links|citation|acknowledg|参考|文献|链接|引用",
 }
-# What the introduction must say, anywhere in the text.
+# What the introduction must say, anywhere in the text. A paper and a reference are links, not words.
 MENTIONS = {
-    "the paper": r"arxiv\.org|doi\.org|openaccess|\bpapers?\b|论文",
-    "the reference code": r"github\.com|gitee\.com|reference (code|implementation|repo)|参考(代码|repo|实现)",
+    "a link to the paper": r"arxiv\.org|doi\.org|openaccess|openreview|(\bpaper|论文).*https?://",
+    "a link to the reference code": r"(reference|official|参考|官方).*\n?.*https?://",
     "thanks": r"\bthank|acknowledg|感谢|致谢",
 }
+FIGURES = "data and accuracy"
+FIGURE = re.compile(r"\d\s*%|\d\.\d")
+UNWRITTEN = "tipc:todo"  # in a comment of the template: what stands there is for its author to replace
 REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*|-e\s|-r\s|\.|git\+)")
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF", b"BM")
 MIN_PICTURES = 2  # the sample, and what was predicted for it
@@ -60,8 +63,8 @@ def requirements(scene: RepoScene) -> Iterator[Outcome]:
     "TD811",
     "README has the chapters of the specification's template",
     scope="repo",
-    reads="README*.md: headings, and links to the paper and the reference",
-    remedy="add the chapter; `tipc init --template classification NAME` writes a README in the template",
+    reads="README*.md: chapters and what stands in them, figures, links to the paper and the reference",
+    remedy="write the chapter; `tipc init --template classification NAME` writes a README in the template",
 )
 def chapters(scene: RepoScene) -> Iterator[Outcome]:
     """Introduction with paper, reference and thanks; data and accuracy; environment, data, model; training,
@@ -71,21 +74,35 @@ def chapters(scene: RepoScene) -> Iterator[Outcome]:
     if not found:
         yield failed("there is no README.md")
         return
-    best = max(found, key=lambda document: len(present(document)))
-    there = present(best)
-    items = [
-        item(f"{best.name}: {name}", name in there, "" if name in there else "no such chapter")
-        for name in (*CHAPTERS, *MENTIONS)
-    ]
+    judged = {document: judge(document) for document in found}
+    best = max(found, key=lambda document: sum(not note for note in judged[document].values()))
+    items = [item(f"{best.name}: {name}", not note, note) for name, note in judged[best].items()]
     yield from conclude(items, f"{best.name}: all {len(items)}")
 
 
-def present(document: Document) -> set[str]:
-    """The chapters and mentions that a README has."""
-    headings = "\n".join(document.headings[1:]).lower()  # the first is the title
-    found = {name for name, pattern in CHAPTERS.items() if re.search(pattern, headings)}
-    text = document.text.lower()
-    return found | {name for name, pattern in MENTIONS.items() if re.search(pattern, text)}
+def judge(document: Document) -> dict[str, str]:
+    """What is wrong with each chapter and each mention of a README; empty where nothing is."""
+    found = {name: judge_chapter(document, name, pattern) for name, pattern in CHAPTERS.items()}
+    text = re.sub(r"^#.*$", "", document.text, flags=re.MULTILINE).lower()  # without the headings
+    for name, pattern in MENTIONS.items():
+        found[name] = "" if re.search(pattern, text) else "not there"
+    return found
+
+
+def judge_chapter(document: Document, name: str, pattern: str) -> str:
+    """A chapter of that name has something in it, of its author."""
+    chapters = document.chapters[1:]  # the first is the title
+    named = [chapter for chapter in chapters if re.search(pattern, chapter.heading.lower())]
+    written = [chapter for chapter in named if chapter.text]
+    if not named:
+        return "no such chapter"
+    if not written:
+        return "nothing stands in it"
+    if all(UNWRITTEN in chapter.text for chapter in written):
+        return "it is still the template's"
+    if name == FIGURES and not any(FIGURE.search(chapter.text) for chapter in written):
+        return "no figure stands in it"
+    return ""
 
 
 @check(

@@ -1,4 +1,4 @@
-"""A repository's documents as data: headings, shell blocks with their place, pictures."""
+"""A repository's documents as data: chapters, shell blocks with their place, pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 SHELLS = ("bash", "sh", "shell")  # a block in another language, or in none, is an example or an output
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+-]*)")
-HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)[^)]*\)|<img[^>]+src=[\"']([^\"']+)")
 NEEDS = re.compile(r"<!--\s*tipc:needs\s+(\w+)\s*-->")  # before a block: it runs only where there is one
 TEXT_LIMIT = 4 * 2**20
@@ -32,12 +32,21 @@ class ShellBlock:
 
 
 @dataclass(frozen=True)
+class Chapter:
+    """A heading and what stands below it, down to the next heading that is not below this one."""
+
+    heading: str
+    level: int
+    text: str  # without the headings in it
+
+
+@dataclass(frozen=True)
 class Document:
     """One Markdown file."""
 
     name: str
     text: str
-    headings: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
     blocks: tuple[ShellBlock, ...]
     pictures: tuple[str, ...]  # as the links say
 
@@ -55,11 +64,11 @@ def read_document(repo: Path, path: Path) -> Document:
     """A Markdown file of a repository."""
     name = path.relative_to(repo).as_posix()
     text = read_text(path)
-    headings: list[str] = []
     blocks: list[ShellBlock] = []
     prose: list[str] = []
     fence, language, start, needs = "", "", 0, ""
     inside: list[str] = []
+    headings: list[tuple[int, int, str]] = []  # line, level, words
     for number, line in enumerate(text.splitlines(), start=1):
         match = FENCE.match(line)
         if fence:
@@ -78,9 +87,19 @@ def read_document(repo: Path, path: Path) -> Document:
                 needs = wanted[1]
             heading = HEADING.match(line)
             if heading:
-                headings.append(heading[1])
+                headings.append((number, len(heading[1]), heading[2]))
     links = [match[1] or match[2] for match in PICTURE.finditer("\n".join(prose))]
-    return Document(name, text, tuple(headings), tuple(blocks), tuple(links))
+    return Document(name, text, tuple(chapters_of(text.splitlines(), headings)), tuple(blocks), tuple(links))
+
+
+def chapters_of(lines: list[str], headings: list[tuple[int, int, str]]) -> Iterator[Chapter]:
+    """The chapters of a document whose headings are at these lines."""
+    at = {number for number, _, _ in headings}
+    for index, (start, level, words) in enumerate(headings):
+        ends = (number for number, deep, _ in headings[index + 1 :] if deep <= level)
+        end = next(ends, len(lines) + 1)
+        below = [lines[number - 1] for number in range(start + 1, end) if number not in at]
+        yield Chapter(words, level, "\n".join(below).strip())
 
 
 def readmes(repo: Path) -> list[Document]:

@@ -27,12 +27,13 @@ from tipc.run.record.results import Run
 
 PLANS = "plan.jsonl"
 ENVIRONMENT = "environment.json"
+HOME_NAME = ".tipc"
 CONCLUSIONS = ("verdict.json", "report.html")  # written by the stages that follow
 
 
 def home() -> Path:
     """Where runs and the history are kept: ``$TIPC_HOME``, or ``.tipc`` in the current directory."""
-    return Path(os.environ.get("TIPC_HOME") or ".tipc").absolute()
+    return Path(os.environ.get("TIPC_HOME") or HOME_NAME).absolute()
 
 
 def runs(where: Path | None = None) -> list[Path]:
@@ -42,6 +43,20 @@ def runs(where: Path | None = None) -> list[Path]:
         return []
     begun = {path: _begun(path) for path in folder.iterdir()}
     return sorted((path for path in begun if begun[path] != NEVER), key=lambda path: (begun[path], path.name))
+
+
+def runs_of(repo: Path) -> list[Path]:
+    """The directories of the runs among which those of a repository are, oldest first: they lie in it where
+    ``tipc run`` was called in it, else in ``home()``."""
+    homes = [home()]
+    inside = repo.absolute() / HOME_NAME
+    if inside not in homes and not os.environ.get("TIPC_HOME"):
+        homes.append(inside)
+    by_home = [runs(where) for where in homes]
+    if not all(by_home):
+        return [path for found in by_home for path in found]
+    # The numbers of two homes say nothing about each other: their clocks must do.
+    return sorted((path for found in by_home for path in found), key=lambda path: _begun(path)[1])
 
 
 def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
