@@ -294,3 +294,5 @@ def test_recordings_that_are_given_are_compared(repo: Path, capsys: pytest.Captu
     found = checklist(repo, capsys, "--align", paths[0], paths[2])["TD815"]
     assert "forward/logits" in str(found["message"])
     assert found["status"] == "fail"
+    loose = checklist(repo, capsys, "--align", paths[0], paths[2], "--threshold", "forward/logits=0.6")
+    assert loose["TD815"]["status"] == "pass"

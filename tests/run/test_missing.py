@@ -97,6 +97,21 @@ def test_a_gpu_without_tensor_cores_is_named_before_amp(
     assert list(missing.weak_gpus(on_cpu)) == []
 
 
+def test_a_plan_names_a_gpu_that_is_too_old_for_its_mixed_precision(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configs = Path(__file__).parents[2] / "zoo/classification/test_tipc/configs/mobilenet_v3_small"
+    monkeypatch.setattr(missing, "describe", lambda: {"gpus": [{"name": "P4", "compute_cap": "6.1"}]})
+    assert main(["plan", "--gpus", "2", str(configs / "train_amp_infer_python.txt")]) == 0
+    assert capsys.readouterr().err.count("P4 has compute capability 6.1") == 1
+    for arguments in (
+        ["--device", "cpu", "train_amp_infer_python.txt"],
+        ["--gpus", "2", "train_infer_python.txt"],
+    ):
+        assert main(["plan", *arguments[:2], str(configs / arguments[2])]) == 0
+        assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("told", "status"), [("6.1", "fail"), ("7.5", "pass"), ("12.0", "pass"), ("", "unchecked")]
 )

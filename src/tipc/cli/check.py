@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tipc.cli.align import threshold
 from tipc.cli.options import Parser, parse
 from tipc.settings import LEVELS
 from tipc.visible import visible_name
@@ -39,7 +40,8 @@ def main(argv: list[str]) -> int:
         from tipc.align import compare, read_recording
 
         reference, ours = options.align
-        scene = replace(scene, alignment=compare(read_recording(reference), read_recording(ours)))
+        alignment = compare(read_recording(reference), read_recording(ours), dict(options.threshold))
+        scene = replace(scene, alignment=alignment)
     verdict = Verdict(str(scene.repo), tuple(repo_findings(scene)))
     if options.json:
         content = verdict_to_json(verdict, CHECKLIST_SCHEMA)
@@ -73,6 +75,14 @@ def parser() -> Parser:
         nargs=2,
         metavar=("REF.npz", "OURS.npz"),
         help="also hold recorded tensors of the reproduction against its reference's",
+    )
+    made.add_argument(
+        "--threshold",
+        action="append",
+        default=[],
+        type=threshold,
+        metavar="NAME=VALUE",
+        help="what a stage, a stage/name or a pattern of --align may differ by on average: forward=1e-5",
     )
     made.add_argument(
         "--python", default="python3", metavar="PROGRAM", help="the interpreter of those commands"

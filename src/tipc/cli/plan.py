@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tipc.cli.options import Parser, parse
+from tipc.kinds import GPU
 from tipc.plan.model import Plan
 from tipc.plan.plan_text import not_planned_text
 from tipc.plan.request import PlanOptions, expand
@@ -80,8 +81,20 @@ def main(argv: list[str]) -> int:
     _print(planned.plans, options)
     gc.enable()
     sys.stdout.flush()
+    sys.stderr.write(_printable(_weak_gpus(planned.plans)))
     sys.stderr.write(_printable(not_planned_text(expansion.left_out, planned.problems)))
     return planned.exit_code
+
+
+def _weak_gpus(plans: Sequence[Plan]) -> str:
+    """A GPU of this machine that is too old for the mixed precision of the plans, one a line."""
+    if not any(GPU in cell.runs_on for plan in plans for cell in plan.cells):
+        return ""
+    from tipc.language import say, sentence
+    from tipc.run.missing import weak_gpus
+
+    found = dict.fromkeys(sentence(reason) for plan in plans for reason in weak_gpus(plan))
+    return "".join(say("missing: ") + f"{told}\n" for told in found)
 
 
 def _plan_options(options: argparse.Namespace) -> PlanOptions:
