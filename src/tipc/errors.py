@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tipc.language import say
 from tipc.visible import visible, visible_name
 
 PASSED = 0
@@ -9,6 +12,7 @@ FAILED = 1
 USAGE = 2
 ENVIRONMENT = 3
 INTERRUPTED = 130
+FILES_NAMED = 5  # of those that have the same problem, besides the first
 
 
 class TipcError(Exception):
@@ -32,7 +36,26 @@ class TipcError(Exception):
             where += f":{self.line}" + (f":{self.column}" if self.column else "")
         message = visible(self.message)
         text = f"{where}: {message}" if where else message
-        return f"{text}\n  try: {visible(self.remedy)}" if self.remedy else text
+        return f"{text}\n  {say('try: ')}{visible(self.remedy)}" if self.remedy else text
+
+
+def told_once(problems: Sequence[TipcError]) -> list[str]:
+    """Problems as lines: what is wrong with several files in the same way is told once, with all of them."""
+    files: dict[tuple[str, str], list[TipcError]] = {}
+    for problem in problems:
+        key = (problem.message, problem.remedy)
+        if problem.line:
+            key = (str(problem), "")
+        files.setdefault(key, []).append(problem)
+    lines = []
+    for same in files.values():
+        others = [visible_name(one.path) for one in same[1:] if one.path]
+        lines.append(str(same[0]))
+        if others:
+            lines.append(f"  {say('also: ')}{', '.join(others[:FILES_NAMED])}")
+        if len(others) > FILES_NAMED:
+            lines[-1] += ", " + say("and {count} more", count=len(others) - FILES_NAMED)
+    return lines
 
 
 class UsageError(TipcError):

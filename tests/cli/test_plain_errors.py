@@ -9,6 +9,7 @@ import pytest
 
 from tipc.cli.main import main
 from tipc.cli.options import Parser
+from tipc.errors import UsageError, told_once
 from tipc.language import choose
 from tipc.meant import one_of, path_meant
 
@@ -106,3 +107,24 @@ def test_a_path_is_mended_part_by_part(tmp_path: Path, monkeypatch: pytest.Monke
     assert path_meant("quite/another") == ""
     assert path_meant("") == ""
     assert one_of("zzz", ["a", "b"]) == "one of a, b"
+
+
+def test_what_is_wrong_with_many_configs_in_the_same_way_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = called(["run", "test_tipc/configs", "lite_train_lite_infr"], capsys)
+    assert told.count("did you mean `lite_train_lite_infer`?") == 1
+    assert "\n  also: " in told
+    assert "tipc lint" not in told
+    told = called(["run", "test_tipc/configs", "--dialect", "modls"], capsys)
+    assert told.count("there is no dialect `modls`") == 1
+
+
+def test_files_with_the_same_problem_are_named_up_to_a_number() -> None:
+    problems = [UsageError("unknown mode", path=f"{number}.txt", remedy="another") for number in range(9)]
+    other = UsageError("not UTF-8", path="9.txt", line=3)
+    assert told_once([*problems, other]) == [
+        "0.txt: unknown mode\n  try: another",
+        "  also: 1.txt, 2.txt, 3.txt, 4.txt, 5.txt, and 3 more",
+        "9.txt:3: not UTF-8",
+    ]

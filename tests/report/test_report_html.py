@@ -92,6 +92,8 @@ def test_links_to_logs_lead_to_the_logs(tmp_path: Path) -> None:
 
 
 def test_a_failed_step_is_open_and_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    (tmp_path / "repo/test_tipc").mkdir(parents=True)
+    (tmp_path / "repo/test_tipc/prepare.sh").touch()
     text = html(tmp_path, Recipe(states={"gpu0-null/train": "failed"}))
     seen = Seen(text)
     opened = [attrs for tag, attrs in seen.tags if tag == "details" and "open" in attrs]

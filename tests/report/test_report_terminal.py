@@ -121,6 +121,8 @@ def test_what_failed_in_a_part_of_the_chain_is_a_failure(tmp_path: Path) -> None
 
 
 def test_a_failure_says_what_why_and_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "repo/test_tipc").mkdir(parents=True)
+    (tmp_path / "repo/test_tipc/prepare.sh").touch()
     text = summary(tmp_path, Recipe(states={"gpu0-null/train": "failed"}))
     assert "FAILED  mobilenet_v3_small · norm_train-gpu0-null/train" in text
     assert "cause    ./lite_data/train_list.txt is not there" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from tipc.run.show.log_tail import tail
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "test_tipc").mkdir()
+    (tmp_path / "test_tipc/prepare.sh").touch()
     return plan_of(tmp_path, step("a", argv=("python3", "train.py", "--data-path=./lite_data"), line=14))
 
 
@@ -75,7 +78,11 @@ def test_of_a_line_that_was_written_over_the_last_state_counts(tmp_path: Path) -
         ("train.py: error: unrecognized arguments: --foo", "the script does not know `--foo`", ""),
         ("OSError: [Errno 28] No space left on device", "no room left on the disk", "make room"),
         ("MemoryError", "out of memory", "--jobs 1"),
-        ("python3: can't open file '/x/train.py': [Errno 2] No such file", "/x/train.py is not there", ""),
+        (
+            "python3: can't open file '/x/train.py': [Errno 2] No such file",
+            "/x/train.py is not there",
+            "name the script",
+        ),
         ("ValueError: shapes do not match", "ValueError: shapes do not match", ""),
         ("all is well", "", ""),
     ],
@@ -84,6 +91,21 @@ def test_known_lines_have_a_cause(plan: Plan, line: str, cause: str, remedy: str
     told = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0]), ["before", line])
     assert told.cause == cause
     assert remedy in told.remedy
+
+
+def test_no_remedy_is_named_that_would_not_help(plan: Plan, tmp_path: Path) -> None:
+    line = "FileNotFoundError: [Errno 2] No such file or directory: './lite_data'"
+    train = plan.steps[0]
+    prepare = replace(train, id="prepare", kind="prepare")
+    prepared = replace(plan, steps=(prepare, train))
+    told = diagnose(prepared, train, failed(plan, train), [line])
+    assert told.remedy.startswith("test_tipc/prepare.sh was run and did not make ./lite_data")
+    assert diagnose(prepared, prepare, failed(plan, train), [line]).remedy == ""
+    (tmp_path / "test_tipc/prepare.sh").unlink()
+    told = diagnose(plan, train, failed(plan, train), [line])
+    assert told.remedy.endswith("the repository has no test_tipc/prepare.sh that would fetch it")
+    elsewhere = replace(plan, repo=str(tmp_path / "nowhere"))
+    assert diagnose(elsewhere, train, failed(plan, train), [line]).remedy == ""
 
 
 def test_a_timeout_and_a_kill_have_causes_of_their_own(plan: Plan) -> None:

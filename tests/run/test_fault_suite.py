@@ -47,7 +47,7 @@ def test_a_step_that_fails(runner: Runner, repo: Path) -> None:
         "┆ working",
         "cause    ./lite_data is not there",
         "again    tipc run --rerun-failed",
-        "tipc prepare",
+        "try      put it there, or name another path",
     ):
         assert told in runner.text
     assert (repo / "output/results_python.log").read_text() == " Run failed with command - train!  \n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ from toy_repo import events, journals, states
 from tipc.cli.main import main
 from tipc.cli.run import parser
 from tipc.report.history.history_store import History
+from tipc.report.view import view_of
 from tipc.run.record.run_store import load_run
 
 PREPARE = 'echo prepared >> prepared; if [ "$2" = "lite_train_lite_infer" ]; then rm -rf lite_data; fi\n'
@@ -164,3 +166,18 @@ def test_an_interrupted_run_says_how_to_go_on_and_has_not_failed(
     assert "FAILED" not in shown
     assert shown.rstrip().endswith(f"to go on: tipc run --resume {journals(here)[0].parent.name}")
     assert said == ""
+
+
+def test_the_time_between_two_calls_is_no_time_of_the_run(here: Path, config: Path) -> None:
+    assert run(config, "--only", "train") == 0
+    (journal,) = journals(here)
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:  # as if it had been an hour ago
+        for holder in (line, line.get("result", {})):
+            holder |= {name: holder[name] - 3600 for name in ("at", "started") if holder.get(name)}
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert run("--resume") == 0
+    gone_on = load_run(None)
+    assert gone_on.ended is not None
+    assert gone_on.ended - gone_on.started > 3600
+    assert view_of(gone_on, None).elapsed < 600

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import toy_repo
+from run_plans import plan_of, step
+
+from tipc.run.show.progress import header_lines
+from tipc.run.show.progress_live import LiveProgress
 
 
 def run_on_a_terminal(
@@ -68,3 +74,26 @@ def test_rich_is_imported_for_a_terminal_only(repo: Path, config: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_notes_that_many_configs_share_are_told_once(tmp_path: Path) -> None:
+    plans = [
+        replace(plan_of(tmp_path, step("a")), model=f"m{number}", notes=("the same",)) for number in range(3)
+    ]
+    lines = header_lines([*plans, replace(plans[0], model="m3", notes=("another",))], "cpu")
+    assert lines[0] == "4 configs · lite_train_lite_infer · dialect models · 4 steps · cpu"
+    assert lines[1] == "  m0, m1, m2, m3"
+    assert lines[2:] == ["  the same (3 configs)", "  another (1 config)"]
+
+
+def test_a_long_line_goes_on_below_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = io.StringIO()
+    progress = LiveProgress(out, 1)
+    progress.write("  " + "word " * 12)
+    progress.close()
+    lines = [line for line in out.getvalue().splitlines() if "word" in line]
+    assert len(lines) > 1
+    assert all(len(line) <= 40 for line in lines)
+    assert lines[0].startswith("  word")
+    assert all(line.startswith("    word") for line in lines[1:])

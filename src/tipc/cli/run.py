@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, parse
-from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError
+from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once
 from tipc.language import say
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
         session = sessions.new(request_of(options))
     else:
         session = going_on(options, given(argv))
-    for problem in session.problems:
+    for problem in told_once(session.problems):
         sys.stderr.write(f"{problem}\n")
     kind = executor_kind(options.executor)
     if options.dry_run:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tipc.config.chains import Evidence
-from tipc.errors import TipcError
+from tipc.errors import TipcError, told_once
 from tipc.kinds import CHAINS, GPU, INFER
 from tipc.language import described, plural, say, sentence, sentences
 from tipc.language.entry import Described
@@ -91,5 +91,5 @@ def not_planned_text(left_out: Sequence[LeftOut], problems: Sequence[TipcError])
     for reason, count in counted.items():
         files = plural(count, "config")
         lines.append(say("left out: {files} for {why}", files=files, why=sentence(reason)))
-    lines += [str(problem) for problem in problems]
+    lines += told_once(problems)
     return "".join(f"{line}\n" for line in lines)

@@ -113,5 +113,5 @@ def _details(view: RunView, states: Counter[str]) -> Iterator[str]:
     together = sum(one.result.wall for one in view.steps)
     spared = ""
     if together > 1.2 * view.elapsed:
-        spared = say(" (steps one by one: {time})", time=duration(together))
+        spared = say(" (its steps add up to {time})", time=duration(together))
     yield duration(view.elapsed) + spared

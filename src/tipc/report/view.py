@@ -135,9 +135,9 @@ class RunView:
 
     @property
     def elapsed(self) -> float:
-        """Seconds from start to end, or to the last thing that is known."""
+        """Seconds from start to end, or to the last thing that is known; without the time between calls."""
         last = max((view.result.started + view.result.wall for view in self.steps), default=self.run.started)
-        return max(0.0, (self.run.ended or last) - self.run.started)
+        return max(0.0, (self.run.ended or last) - self.run.started - self.run.idle)
 
 
 def label(step: Step) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tipc.errors import TipcError, UsageError
+from tipc.errors import TipcError, UsageError, told_once
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan
 from tipc.plan.prepare import SCRIPT, interpreter
@@ -80,7 +80,10 @@ def _together(problems: Sequence[TipcError]) -> TipcError:
     """What is wrong with all the configs, as one error."""
     if len(problems) == 1:
         return problems[0]
-    return UsageError("\n".join(str(one) for one in problems), remedy="tipc lint; nothing was run")
+    remedy = "tipc lint; nothing was run"
+    if len({problem.message for problem in problems}) == 1:
+        remedy = ""  # it has its own, told once
+    return UsageError("\n".join(told_once(problems)), remedy=remedy)
 
 
 @dataclass(frozen=True)

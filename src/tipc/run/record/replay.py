@@ -35,11 +35,13 @@ class Replay:
     began: RunBegan | None = None
     options: dict[str, object] = field(default_factory=dict)  # the request that holds now
     calls: int = 1
+    idle: float = 0.0  # seconds between the end of a call and the next one
     finished: RunFinished | None = None  # None: a call is still going on, or was killed
     results: dict[Key, StepResult] = field(default_factory=dict)  # of the steps that something happened to
     inputs: dict[Key, InputDigests] = field(default_factory=dict)  # of the last attempt that began
     _outdated: dict[Key, StepResult] = field(default_factory=dict)  # results that may hold again
     _shared: dict[InputDigests, InputDigests] = field(default_factory=dict)  # many steps have the same inputs
+    _last: float = 0.0  # the latest moment that is known
 
     def add_all(self, events: Iterable[Event]) -> Replay:
         """Fold several events."""
@@ -52,6 +54,7 @@ class Replay:
         match event:
             case RunBegan():
                 self.began, self.options = event, dict(event.options)
+                self._last = event.at
             case RunResumed():
                 self._resume(event)
             case Deselected():
@@ -65,8 +68,10 @@ class Replay:
                 self._begin(event)
             case StepEnded():
                 self.results[event.result.plan, event.result.step] = event.result
+                self._last = max(self._last, event.result.started + event.result.wall)
             case RunFinished():
                 self.finished = event
+                self._last = event.at
             case AttemptFailed():
                 pass  # another attempt of the same step follows, which has the last word
 
@@ -79,6 +84,8 @@ class Replay:
         """A call with a selection of its own, which follows; what was outdated may hold again."""
         self.finished = None
         self.calls += 1
+        self.idle += max(0.0, event.at - self._last)
+        self._last = event.at
         if event.options:
             self.options = dict(event.options)
         for key in [key for key, result in self.results.items() if result.left_out]:
@@ -96,6 +103,7 @@ class Replay:
     def _begin(self, event: AttemptBegan) -> None:
         """Until its end is told, an attempt is one that tipc did not live to see the end of."""
         key = (event.plan, event.step)
+        self._last = max(self._last, event.at)
         inputs = tuple(event.inputs.items())
         self.inputs[key] = self._shared.setdefault(inputs, inputs)
         self._outdated.pop(key, None)

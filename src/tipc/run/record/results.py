@@ -93,6 +93,7 @@ class Run:
     ended: float | None  # None: it was killed or is still running
     argv: tuple[str, ...] = ()
     calls: int = 1  # of tipc: the first one and each that went on with it
+    idle: float = 0.0  # seconds between these calls, in which nothing ran
     # Files of the run that are not what tipc itself has written into them, and what differs.
     tampered: tuple[Reason, ...] = ()
     # Scripts, configs and other sources that changed while the steps ran: absolute paths.

@@ -182,6 +182,7 @@ def run_of(
         ended=finished.at if finished else None,
         argv=began.argv if began else (),
         calls=replay.calls,
+        idle=replay.idle,
         tampered=finished.tampered if finished else (),
         changed_sources=finished.changed_sources if finished else (),
     )

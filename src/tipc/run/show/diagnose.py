@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tipc.kinds import TIMEOUT
+from tipc.kinds import PREPARE, TIMEOUT
 from tipc.language import sentence
 from tipc.plan.model import Plan, Step
+from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
 from tipc.run.record.results import StepResult
 from tipc.run.show.shown import shown_config, shown_path
@@ -48,12 +49,28 @@ def _tell(cause: Reason, remedy: Reason | None = None) -> Diagnosis:
 
 def _no_file(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     path = found["what"]
-    config = shlex.quote(shown_config(plan))
     if _named(step, path):
         cause = because("cause-no-file-named", path=path, config=shown_config(plan), line=step.line)
     else:
         cause = because("cause-no-file", path=path)
-    return _tell(cause, because("try-prepare", config=config, mode=plan.mode))
+    return _tell(cause, _way_to_file(plan, step, path))
+
+
+def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
+    """What makes a missing file: nothing is named that would not."""
+    if step.kind == PREPARE:
+        return None  # what to call is said below each of its failures
+    if not Path(plan.repo).is_dir():
+        return None  # a report that is read on another machine
+    if path.endswith(".py"):
+        return because("try-script-path", config=shown_config(plan))
+    for script in (DECLARED, SCRIPT):
+        if not Path(plan.repo, script).is_file():
+            continue
+        if any(other.kind == PREPARE for other in plan.steps):
+            return because("try-other-data", script=script, path=path)
+        return because("try-prepare", config=shlex.quote(shown_config(plan)), mode=plan.mode)
+    return because("try-provide", script=SCRIPT)
 
 
 def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:

@@ -34,8 +34,7 @@ class Progress:
         self.several = len(plans) > 1
         if self.verbosity < 0:
             return
-        for plan in plans:
-            self.write("\n".join(header_lines(plan, machine)))
+        self.write("\n".join(header_lines(plans, machine)))
 
     def name(self, plan: Plan, step: Step) -> str:
         """A step's id; where several configs run, behind the name of its model."""
@@ -108,15 +107,25 @@ class Progress:
         self.write(line)
 
 
-def header_lines(plan: Plan, machine: str) -> list[str]:
-    """One plan: the model, what the plan notes about this machine, what is skipped and why."""
-    dialect = say("dialect {name}", name=plan.dialect)
-    steps = plural(len(plan.steps), "step")
-    lines = [f"{plan.model} · {plan.mode} · {dialect} · {steps} · {machine}"]
-    skipped = Counter((skip.kind, skip.reason) for skip in plan.skipped)
+def header_lines(plans: Sequence[Plan], machine: str) -> list[str]:
+    """The models, what is skipped and why, what the plans note about this machine: of several plans once."""
+    what = ", ".join(dict.fromkeys(plan.model for plan in plans))
+    if len(plans) > 1:
+        what = plural(len(plans), "config")
+    modes = ", ".join(dict.fromkeys(plan.mode for plan in plans))
+    dialect = say("dialect {name}", name=", ".join(dict.fromkeys(plan.dialect for plan in plans)))
+    steps = plural(sum(len(plan.steps) for plan in plans), "step")
+    lines = [f"{what} · {modes} · {dialect} · {steps} · {machine}"]
+    if len(plans) > 1:
+        lines.append("  " + ", ".join(dict.fromkeys(plan.model for plan in plans)))
+    skipped = Counter((skip.kind, skip.reason) for plan in plans for skip in plan.skipped)
     for (kind, reason), count in skipped.items():
         lines.append(f"  {say('skipped')}  {kind} ×{count}: {sentence(reason)}")
-    return lines + [f"  {note}" for note in plan_notes(plan)]
+    notes = Counter(note for plan in plans for note in plan_notes(plan))
+    for note, count in notes.items():
+        some = f" ({plural(count, 'config')})" if count < len(plans) else ""
+        lines.append(f"  {note}{some}")
+    return lines
 
 
 def place(step: Step) -> str:

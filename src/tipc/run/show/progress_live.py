@@ -20,6 +20,8 @@ from tipc.run.show.progress import Progress, place, printable
 from tipc.run.show.results_log import PLAIN, YELLOW
 from tipc.run.show.training_line import training_line
 
+FURTHER = 2  # columns that the rest of a line stands further in than its start
+LEAST_ROOM = 20  # columns
 REFRESH = 0.5  # seconds
 REFRESH_MEASURING = 2.0  # while a step's figures count, tipc keeps still
 
@@ -66,8 +68,14 @@ class LiveProgress(Progress):
         super().close()
 
     def write(self, text: str, style: str = "") -> None:
-        """Write above the picture; what does not fit is broken between words."""
-        self._console.print(Text(printable(self.stream, text), style=style), soft_wrap=False)
+        """Write above the picture; what does not fit is broken between words, and goes on below its start."""
+        for line in printable(self.stream, text).split("\n"):
+            indent = len(line) - len(line.lstrip(" "))
+            room = max(self._console.width - indent - FURTHER, LEAST_ROOM)
+            rows = Text(line[indent:]).wrap(self._console, room)
+            for number, row in enumerate(rows):
+                before = " " * (indent + (FURTHER if number else 0))
+                self._console.print(Text(before + row.plain.rstrip(), style=style))
 
     def write_status(self, line: str) -> None:
         """In yellow, like upstream."""
