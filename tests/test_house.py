@@ -80,7 +80,7 @@ def test_sentences_are_made_only_where_people_read() -> None:
     """A stage that made one could compare it; then a translation would change a verdict."""
     readers = ("config/lint/finding.py", "config/lint/lint_text.py", "pytest_checks.py", "plan/plan_text.py")
     readers += ("run/show", "run/pytest_plugin.py", "certify/checks", "certify/words.py")
-    readers += ("certify/evidence/log_text.py", "report", "cli", "language")
+    readers += ("certify/evidence/log_text.py", "report", "cli", "language", "errors.py")
     for path in TOOL_FILES:
         place = path.relative_to(SOURCE / "tipc").as_posix()
         if not place.startswith(readers):
