@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from chain import CONFIG, MADE, MODE, REPO
 
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 
 STEPS, ROUND = 2000, 50
@@ -57,14 +57,14 @@ class Bench:
         log = self.directory / "logs" / "step.log"
         return Task(argv[0], argv, self.directory, self.env, log, timeout=None)
 
-    def run(self, *argv: str) -> Outcome:
+    def run(self, *argv: str) -> TaskOutcome:
         self.executor.start(self.task(*argv))
-        ended: list[tuple[int, Outcome]] = []
+        ended: list[tuple[int, TaskOutcome]] = []
         while not ended:
             ended = self.executor.wait(PULSE)
         return ended[0][1]
 
-    def succeed(self, *argv: str) -> Outcome:
+    def succeed(self, *argv: str) -> TaskOutcome:
         """Run what must not fail: there is nothing to measure if it does."""
         outcome = self.run(*argv)
         if outcome.exit_code:

@@ -24,7 +24,7 @@ from fabric import Recipe, fabricate
 
 from tipc.certify.evidence.logs import read_log
 from tipc.report.history.comparison import compare
-from tipc.report.history.history_store import Entry, entry_of, newest
+from tipc.report.history.history_store import PastRun, entry_of, newest
 from tipc.report.html.page import page
 from tipc.report.junit import junit
 from tipc.report.view import view_of
@@ -96,7 +96,7 @@ def giant_logs(folder: Path) -> bool:
     return kept
 
 
-def made(folder: Path, seed: int, noise: float, slower: float = 1.0) -> Entry:
+def made(folder: Path, seed: int, noise: float, slower: float = 1.0) -> PastRun:
     """The figures of one made-up run."""
     recipe = Recipe(
         seed=seed, noise=noise, started=1000.0 * seed, name=f"run{seed}", slower=slower, checks=False
@@ -104,14 +104,14 @@ def made(folder: Path, seed: int, noise: float, slower: float = 1.0) -> Entry:
     return entry_of(view_of(*fabricate(folder, recipe)))
 
 
-def alarms_among(runs: list[Entry]) -> int:
+def alarms_among(runs: list[PastRun]) -> int:
     """False alarms when each run is compared with each before it, the history being what was there then."""
     return sum(
         compare(old, new, runs[:place]).regression for place, new in enumerate(runs) for old in runs[:place]
     )
 
 
-def found_in(equal: list[Entry], slower: list[Entry], repeats: int) -> tuple[int, int]:
+def found_in(equal: list[PastRun], slower: list[PastRun], repeats: int) -> tuple[int, int]:
     """In how many of how many trials a slow-down is found from so many runs of the slower version."""
     trials = [slower[place : place + repeats] for place in range(len(slower) - repeats + 1)]
     found = sum(compare(equal[-1], news[-1], [*equal, *news[:-1]]).regression for news in trials)

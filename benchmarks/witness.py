@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.record.facts import load_facts
 
@@ -38,10 +38,10 @@ def task(directory: Path, name: str, *arguments: str, seen: bool, warm: bool = F
     )
 
 
-def run(executor: LocalExecutor, wanted: Task) -> Outcome:
+def run(executor: LocalExecutor, wanted: Task) -> TaskOutcome:
     """Run what must not fail: there is nothing to measure if it does."""
     executor.start(wanted)
-    ended: list[tuple[int, Outcome]] = []
+    ended: list[tuple[int, TaskOutcome]] = []
     while not ended:
         ended = executor.wait(1.0)
     outcome = ended[0][1]

@@ -79,9 +79,32 @@ def test_no_conditional_expression_stands_in_another() -> None:
 def test_sentences_are_made_only_where_people_read() -> None:
     """A stage that made one could compare it; then a translation would change a verdict."""
     readers = ("config/lint/finding.py", "config/lint/lint_text.py", "pytest_checks.py", "plan/plan_text.py")
-    readers += ("run/show", "run/pytest_plugin.py", "certify/checks", "certify/words.py")
+    readers += ("run/show", "run/pytest_plugin.py", "certify/checks", "certify/check_text.py")
     readers += ("certify/evidence/log_text.py", "report", "cli", "language", "errors.py")
     for path in TOOL_FILES:
         place = path.relative_to(SOURCE / "tipc").as_posix()
         if not place.startswith(readers):
             assert "tipc.language" not in imports(path), path
+
+
+def repeated(names: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that stand in several places, and where."""
+    places: dict[str, list[str]] = {}
+    for name, place in names:
+        places.setdefault(name, []).append(place)
+    return {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_module_name_is_used_once() -> None:
+    """But in cli/, where a file has the name of its command."""
+    modules = [path for path in TOOL_FILES if path.name != "__init__.py" and path.parent.name != "cli"]
+    assert not repeated([(path.name, path.relative_to(SOURCE).as_posix()) for path in modules])
+
+
+def test_a_public_class_name_is_used_once() -> None:
+    classes = []
+    for path in TOOL_FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.append((node.name, path.relative_to(SOURCE).as_posix()))
+    assert not repeated(classes)

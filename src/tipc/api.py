@@ -15,7 +15,7 @@ from tipc.plan.modes import DEFAULT_MODE
 
 if TYPE_CHECKING:
     from tipc.certify.verdict import Verdict
-    from tipc.config.lint.finding import Finding as LintFinding
+    from tipc.config.lint.finding import LintFinding
     from tipc.plan.model import Plan
     from tipc.plan.request import PlanOptions
     from tipc.run.record.results import Run
@@ -56,7 +56,7 @@ def run(
     """
     from tipc.plan.request import PlanOptions
     from tipc.run import session as sessions
-    from tipc.run.executors.registry import executor_kind
+    from tipc.run.executors.executor_kinds import executor_kind
     from tipc.run.schedule.scheduler import Settings
     from tipc.run.show.progress import Progress
 

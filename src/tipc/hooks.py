@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tipc.config.rules import Dialect, OwnChain
     from tipc.kinds import Device
     from tipc.report.reporters import Reporter
-    from tipc.run.executors.registry import ExecutorKind
+    from tipc.run.executors.executor_kinds import ExecutorKind
 
 hookspec = pluggy.HookspecMarker("tipc")
 hookimpl = pluggy.HookimplMarker("tipc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tipc.certify.evidence.answers import Answer, Layer, Metric, ModelAnswer, ParityAnswer
+from tipc.certify.evidence.answers import Answer, Layer, MetricAnswer, ModelAnswer, ParityAnswer
 from tipc.certify.verdict import FAIL, UNCHECKED, Finding
 from tipc.run.record.results import Run
 
@@ -22,7 +22,7 @@ def honest_answers(run: Run) -> dict[tuple[str, str, str], Answer]:
         ),
         ("parity", key, "cell/export"): ParityAnswer(
             samples=8, preprocess_shapes=[[8, 3, 16, 16]] * 2, preprocess_max_abs=0.0,
-            metrics={name: Metric(name="top1", value=1.0) for name in ("native", "onednn-int8")},
+            metrics={name: MetricAnswer(name="top1", value=1.0) for name in ("native", "onednn-int8")},
         ),
     }  # fmt: skip
 

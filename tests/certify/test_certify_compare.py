@@ -10,7 +10,7 @@ import pytest
 from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, MOST_NOISE, Bound, compare
 from tipc.certify.compare.detections import Matches, are_detections, matched
 from tipc.certify.compare.heads import softmax
-from tipc.certify.compare.pictures import same_pictures
+from tipc.certify.compare.picture_pairs import same_pictures
 from tipc.certify.evidence.likeness import likenesses
 
 RANDOM = np.random.default_rng(3)

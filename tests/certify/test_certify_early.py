@@ -13,7 +13,7 @@ from certify_plain_repo import make_plain_repo
 
 from tipc.certify import early
 from tipc.certify.early import EarlyChecks
-from tipc.certify.evidence.question import Group, Question
+from tipc.certify.evidence.question import Question, QuestionGroup
 from tipc.kinds import EVAL, EXPORT, FAILED, PASSED, TRAIN
 from tipc.plan.model import Plan, Step
 from tipc.run.executors.local import LocalExecutor
@@ -40,7 +40,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def questions_about(_scene: object, step: Step, _scratch: Path) -> list[Question]:
         those.append(step.id)
-        group = Group(sys.executable, str(tmp_path), str(tmp_path), ())
+        group = QuestionGroup(sys.executable, str(tmp_path), str(tmp_path), ())
         return [Question(("model", "plan", step.id), group, {"kind": "model"})]
 
     monkeypatch.setattr(early, "questions_about", questions_about)

@@ -13,12 +13,12 @@ from certify_chain import plan_of, run_chain
 from certify_plain_repo import make_plain_repo
 
 from tipc.certify import certifier
+from tipc.certify.check_text import why_open
 from tipc.certify.evidence.log_text import verdict_text
 from tipc.certify.evidence.probing import Asked
 from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding, Verdict
 from tipc.certify.verdict_store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
-from tipc.certify.words import why_open
 from tipc.errors import EnvironmentProblem
 from tipc.kinds import BLOCKED, FLAKY, PENDING, TIMEOUT
 from tipc.language import sentence

@@ -26,7 +26,7 @@ from certify_facts import (
 )
 from certify_plain_repo import make_plain_repo
 
-from tipc.certify.checks.training import wrong_cost
+from tipc.certify.checks.training_happened import wrong_cost
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
 from tipc.run.record.facts import PredictorFacts, Weights
 from tipc.run.record.results import Run

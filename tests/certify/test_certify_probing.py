@@ -15,15 +15,15 @@ import pytest
 from tipc.certify.evidence import prober
 from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
-from tipc.certify.evidence.question import Group, Key, Question
+from tipc.certify.evidence.question import Key, Question, QuestionGroup
 from tipc.certify.evidence.trials import Answered, Trial
 from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task
 from tipc.run.executors.local import LocalExecutor
 
 
-def group(repo: Path, interpreter: str = sys.executable) -> Group:
-    return Group(interpreter, str(repo), str(repo), ())
+def group(repo: Path, interpreter: str = sys.executable) -> QuestionGroup:
+    return QuestionGroup(interpreter, str(repo), str(repo), ())
 
 
 def questions(tmp_path: Path, count: int) -> list[Question]:

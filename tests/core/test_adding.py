@@ -28,7 +28,7 @@ from tipc.hooks import hookimpl
 from tipc.kinds import Chain, Device
 from tipc.report.reporters import Reporter
 from tipc.run.executors.local import LocalExecutor
-from tipc.run.executors.registry import ExecutorKind
+from tipc.run.executors.executor_kinds import ExecutorKind
 
 
 @hookimpl

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from tipc.run.executors.executor import Executor, Outcome, Task
+from tipc.run.executors.executor import Executor, Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 
 TOKEN = "EXECUTION_TEST_TOKEN"  # not TIPC_…: those may differ within one warm server
@@ -40,9 +40,9 @@ class Bench:
         name = str(fields.get("name", "step"))
         return self.task(sys.executable, str(self.script(text, f"{name}.py")), *arguments, **fields)  # type: ignore[arg-type]
 
-    def run(self, executor: Executor, task: Task) -> Outcome:
+    def run(self, executor: Executor, task: Task) -> TaskOutcome:
         ticket = executor.start(task)
-        ended: list[tuple[int, Outcome]] = []
+        ended: list[tuple[int, TaskOutcome]] = []
         while not ended:
             ended = executor.wait(60.0)
         assert [number for number, _outcome in ended] == [ticket]

@@ -9,13 +9,13 @@ import pytest
 from lint_examples import FULL, PER_MODE, SLIM, line_of, replaced, with_line, without
 
 from tipc.config.lint.codes import CODES
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import REMARK_RULES, RULES, find_errors, lint_bytes, lint_file
 
 HERE = Path("/nowhere/test_tipc/configs/toy/train_infer_python.txt")
 
 
-def lint(text: str | bytes, dialect: str | None = None, repo: Path | None = None) -> list[Finding]:
+def lint(text: str | bytes, dialect: str | None = None, repo: Path | None = None) -> list[LintFinding]:
     data = text if isinstance(text, bytes) else text.encode()
     return lint_bytes(data, "c.txt", HERE, dialect=dialect, repo=repo)
 

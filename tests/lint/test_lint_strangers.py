@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lint_examples import FULL, SLIM, replaced, without
 
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes, lint_file
 from tipc.config.lint.script_layout import layout_of_script
 
@@ -46,7 +46,7 @@ eval:null
 """
 
 
-def lint_own(root: Path, config: str, script: str = OWN) -> list[Finding]:
+def lint_own(root: Path, config: str, script: str = OWN) -> list[LintFinding]:
     folder = root / "test_tipc"
     folder.mkdir(exist_ok=True)
     (folder / "test_train_inference_python.sh").write_text(script)

@@ -161,7 +161,7 @@ def plan_of(model: str, precision: str, recipe: Recipe, repo: Path) -> Plan:
         kind = "int8" if precision == "pact" else "fp32"
         for mkldnn in ("False", "True"):
             for batch in recipe.batch_sizes:
-                steps.append(  # noqa: PERF401 - a step more, like those above
+                steps.append(
                     step(
                         "infer",
                         f"infer-cpu-mkldnn{mkldnn}-bs{batch}",

@@ -16,7 +16,7 @@ from fabric import MACHINE, Recipe, fabricate
 from tipc.cli.compare import percentage
 from tipc.cli.main import main
 from tipc.report.history.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
-from tipc.report.history.history_store import Entry, Figure, History, entry_of
+from tipc.report.history.history_store import Figure, History, PastRun, entry_of
 from tipc.report.history.spread import between_runs, within_builds
 from tipc.report.history.step_differences import differences
 from tipc.report.machine_facts import build
@@ -26,24 +26,24 @@ from tipc.report.view import view_of
 NOISE = 0.01
 
 
-def made(tmp_path: Path, number: int, **more: object) -> Entry:
+def made(tmp_path: Path, number: int, **more: object) -> PastRun:
     recipe = Recipe(seed=number, noise=NOISE, started=1000.0 * number, name=f"r{number}")
     return entry_of(view_of(*fabricate(tmp_path, replace(recipe, **more))))  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def twenty(tmp_path: Path) -> list[Entry]:
+def twenty(tmp_path: Path) -> list[PastRun]:
     return [made(tmp_path, number) for number in range(1, 21)]
 
 
-def test_twenty_equal_runs_raise_no_alarm(twenty: list[Entry]) -> None:
+def test_twenty_equal_runs_raise_no_alarm(twenty: list[PastRun]) -> None:
     for place in range(1, 20):
         for old in (twenty[place - 1], twenty[0]):
             result = compare(old, twenty[place], twenty[:place])
             assert not result.regression, [change for change in result.changes if change.verdict == WORSE]
 
 
-def test_a_slow_down_of_a_tenth_is_found_after_twenty_runs(tmp_path: Path, twenty: list[Entry]) -> None:
+def test_a_slow_down_of_a_tenth_is_found_after_twenty_runs(tmp_path: Path, twenty: list[PastRun]) -> None:
     for number in range(100, 110):
         slow = made(tmp_path, number, slower=1.1)
         result = compare(twenty[-1], slow, twenty)
@@ -52,7 +52,7 @@ def test_a_slow_down_of_a_tenth_is_found_after_twenty_runs(tmp_path: Path, twent
         assert "all steps" in {change.old.step for change in result.of(WORSE)}
 
 
-def test_a_speed_up_is_no_regression(tmp_path: Path, twenty: list[Entry]) -> None:
+def test_a_speed_up_is_no_regression(tmp_path: Path, twenty: list[PastRun]) -> None:
     result = compare(twenty[-1], made(tmp_path, 100, slower=0.8), twenty)
     assert not result.regression
     assert result.of(BETTER)
@@ -79,7 +79,7 @@ def test_what_was_measured_once_is_not_judged_without_repeats(tmp_path: Path) ->
 
 
 def test_a_lost_point_of_accuracy_is_found_and_an_equal_one_is_not(
-    tmp_path: Path, twenty: list[Entry]
+    tmp_path: Path, twenty: list[PastRun]
 ) -> None:
     worse = made(tmp_path, 100, accuracy=0.90)
     found = {change.old.metric for change in compare(twenty[-1], worse, twenty).of(WORSE)}
@@ -124,11 +124,11 @@ def test_new_gone_and_broken_cells_are_named(tmp_path: Path) -> None:
     assert result.regression
 
 
-def recorded(name: str) -> tuple[list[Entry], list[Entry]]:
+def recorded(name: str) -> tuple[list[PastRun], list[PastRun]]:
     """Real runs: equal ones, and some that do a tenth more work."""
     data = json.loads((Path(__file__).parent / "recorded_runs.json").read_text())[name]
-    equal: list[Entry] = []
-    slower: list[Entry] = []
+    equal: list[PastRun] = []
+    slower: list[PastRun] = []
     for number, run in enumerate(data["runs"]):
         figures = {}
         for (step, metric, label, kind, better, unit), value in zip(
@@ -137,7 +137,9 @@ def recorded(name: str) -> tuple[list[Entry], list[Entry]]:
             one = Figure("small", "cell", step, label, metric, kind, better, unit, value)
             figures[one.key] = one
         version = "slower" if run["slower"] else "equal"
-        entry = Entry(f"run{number}", number, 3.0, "m", "m", "v", version, "PASSED", "", ("small",), figures)
+        entry = PastRun(
+            f"run{number}", number, 3.0, "m", "m", "v", version, "PASSED", "", ("small",), figures
+        )
         (slower if run["slower"] else equal).append(entry)
     return equal, slower
 
@@ -192,7 +194,7 @@ def test_a_history_with_a_step_in_it_is_no_level() -> None:
     assert stepped.seen_from > 2 * level.seen_from
 
 
-def slower_in(step: str, slower: list[Entry], equal: list[Entry]) -> list[Entry]:
+def slower_in(step: str, slower: list[PastRun], equal: list[PastRun]) -> list[PastRun]:
     """Runs in which only one step does more work."""
     return [
         replace(
@@ -213,7 +215,7 @@ def test_one_step_that_is_slower_in_one_run_is_named_and_no_alarm() -> None:
     assert "make 2 more of this version" in printed(result)
 
 
-def calmer(runs: list[Entry], share: float) -> list[Entry]:
+def calmer(runs: list[PastRun], share: float) -> list[PastRun]:
     """The same runs on a machine that varies by a share of what it did."""
 
     def drawn(key: tuple[str, str, str], figure: Figure) -> Figure:

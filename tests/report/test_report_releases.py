@@ -9,7 +9,7 @@ from fabric import Recipe, fabricate
 
 from tipc.certify.verdict import Finding, Verdict
 from tipc.kinds import PASS, UNCHECKED
-from tipc.report.releases import cells_of
+from tipc.report.release_table import cells_of
 from tipc.report.view import view_of
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from run_plans import Runner, plan_of, step
 from test_scheduler_order import Played
 
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.record.results import StepResult
 from tipc.run.schedule.scheduler import Settings
 
@@ -15,7 +15,7 @@ from tipc.run.schedule.scheduler import Settings
 class Quiet(Played):
     """Ends nothing at the first call: a quiet moment, in which the others are let in."""
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         if not self.order or not hasattr(self, "waited"):
             self.waited = True
             return []
@@ -44,7 +44,7 @@ class Errands:
     def started(self, task: Task, ticket: int) -> None:
         self.tickets[ticket] = task.name
 
-    def ended(self, ticket: int, outcome: Outcome) -> None:
+    def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         self.done.append(self.tickets.pop(ticket))
 
     def pulse(self) -> None: ...

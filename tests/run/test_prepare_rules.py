@@ -11,7 +11,7 @@ from run_plans import Runner, plan_of, step
 
 from tipc.errors import UsageError
 from tipc.plan.prepare import GUARD, with_prepare
-from tipc.run.prepare.prepare import prepare, read_declaration
+from tipc.run.prepare.prepare_data import prepare, read_declaration
 from tipc.run.prepare.removals import removals
 from tipc.run.schedule.order import order
 from tipc.run.show.log_tail import tail

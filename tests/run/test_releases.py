@@ -14,7 +14,7 @@ from tipc.cli.main import main
 from tipc.cli.releases import labelled, without
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.target.output import with_output
-from tipc.run import releases
+from tipc.run import paddle_releases as releases
 
 VERSIONS = ("3.3.1", "3.3.0", "3.2.2", "3.1.1", "3.1.0", "2.6.2")
 

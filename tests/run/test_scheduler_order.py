@@ -13,7 +13,7 @@ from tipc.errors import UsageError
 from tipc.kinds import PASSED
 from tipc.plan.model import Step
 from tipc.reasons import because
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.schedule.graph import build_graph
 from tipc.run.schedule.ready_queue import ALONE_OVERTAKES, OVERTAKES, ReadyQueue
 from tipc.run.schedule.resources import Claim, Resources, claim_of
@@ -39,9 +39,9 @@ class Played:
         self.together.append({task.name for _, task in self.tasks})
         return self._ticket
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         ticket, task = self.tasks.pop(0)
-        return [(ticket, Outcome(1 if task.name in self.failing else 0))]
+        return [(ticket, TaskOutcome(1 if task.name in self.failing else 0))]
 
     def kill(self, ticket: int) -> None: ...
 

@@ -22,7 +22,7 @@ DRIVER = """\
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from tipc.errors import TipcError
-from tipc.plan.trace.api import trace_upstream
+from tipc.plan.trace.tracing import trace_upstream
 try:
     plan = trace_upstream(sys.argv[2], "lite", sys.argv[3])
     answer = {"commands": [step.argv for step in plan.steps], "notes": plan.notes}
@@ -84,7 +84,7 @@ def someone(name: str) -> Someone:
     for python in (sys.executable, "/usr/local/bin/python3", "/usr/bin/python3"):
         # setpriv itself still may start what the user may not.
         asks = (
-            "import os, sys; sys.path.insert(0, sys.argv[1]); import tipc.plan.trace.api; "
+            "import os, sys; sys.path.insert(0, sys.argv[1]); import tipc.plan.trace.tracing; "
             "sys.exit(not os.access(sys.executable, os.X_OK))"
         )
         with_python = [*drop, python, "-I", "-S", "-c", asks, source]

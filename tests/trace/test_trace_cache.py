@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tipc.errors import UsageError
-from tipc.plan.trace.api import trace_upstream
 from tipc.plan.trace.record import cache, sandbox
+from tipc.plan.trace.tracing import trace_upstream
 
 Make = Callable[..., Path]
 SCRIPT = "source test_tipc/common_func.sh\nlaunch tools/fit.py $(cat data/list.txt)\n"

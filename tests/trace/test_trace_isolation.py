@@ -15,15 +15,15 @@ import pytest
 
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.request import PlanOptions
-from tipc.plan.trace import api
+from tipc.plan.trace import tracing
 from tipc.plan.trace.record import sandbox
 from tipc.plan.trace.record.snapshot import lay_out, list_repository, read_contents
 
 Make = Callable[..., Path]
 
 
-def trace(config: Path) -> api.Plan:
-    return api.trace_upstream(config, "lite", config.parents[2])
+def trace(config: Path) -> tracing.Plan:
+    return tracing.trace_upstream(config, "lite", config.parents[2])
 
 
 def fingerprint(root: Path) -> dict[str, tuple[str, int]]:
@@ -151,7 +151,7 @@ def test_who_trusts_the_script_can_run_it_without_isolation(
     monkeypatch.setenv("TIPC_TRACE_UNISOLATED", "1")
     config = repository()
     before = fingerprint(tmp_path)
-    open_plan = api.trace_upstream(config, "lite", config.parents[2], asked=True)
+    open_plan = tracing.trace_upstream(config, "lite", config.parents[2], asked=True)
     assert fingerprint(tmp_path) == before
     assert any("without isolation" in note for note in open_plan.notes)
     monkeypatch.delenv("TIPC_TRACE_UNISOLATED")
@@ -172,7 +172,7 @@ def test_nobody_who_did_not_ask_for_a_trace_runs_a_script_in_the_open(
 
     monkeypatch.setattr(sandbox, "_start", refuse)
     with pytest.raises(EnvironmentProblem, match="unshare: no"):
-        api.trace_plan(repository(), "lite", PlanOptions())
+        tracing.trace_plan(repository(), "lite", PlanOptions())
     assert [job["isolate"] for job in jobs] == [True]
 
 

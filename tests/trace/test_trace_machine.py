@@ -15,7 +15,7 @@ from tipc.errors import UsageError
 from tipc.plan.build import build_plan
 from tipc.plan.request import PlanOptions
 from tipc.plan.target.machine import Machine
-from tipc.plan.trace.api import trace_plan, verify_plan
+from tipc.plan.trace.tracing import trace_plan, verify_plan
 from tipc.reasons import because
 
 Make = Callable[..., Path]

@@ -9,7 +9,7 @@ import pytest
 
 from tipc.errors import UsageError
 from tipc.plan.model import Plan
-from tipc.plan.trace.api import trace_upstream
+from tipc.plan.trace.tracing import trace_upstream
 
 Make = Callable[..., Path]
 

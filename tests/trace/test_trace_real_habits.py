@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tipc.plan.model import Plan
-from tipc.plan.trace.api import trace_upstream
-from tipc.plan.trace.record.script import find_script
+from tipc.plan.trace.record.find_script import find_script
+from tipc.plan.trace.tracing import trace_upstream
 
 Make = Callable[..., Path]
 SETTING = "out=work/toy; save=$out/run; mkdir -p $out\n"

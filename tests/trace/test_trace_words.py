@@ -14,7 +14,7 @@ from tipc.plan.trace.read import paths
 from tipc.plan.trace.read.purposes import dissect, kind_of, purpose_of, purposes
 from tipc.plan.trace.read.status import status_lines
 from tipc.plan.trace.record import demand
-from tipc.plan.trace.record.script import find_script
+from tipc.plan.trace.record.find_script import find_script
 
 REPO = Path("/repo")
 

@@ -15,8 +15,8 @@ Either side records in its own script, with numpy alone; the other framework nee
 ``tipc align reference.npz ours.npz`` then names the first tensor that differs.
 """
 
-from tipc.align.comparison import THRESHOLDS, Alignment, TensorDifference, compare
 from tipc.align.recorder import STAGES, Recorder, read_recording
+from tipc.align.tensor_comparison import THRESHOLDS, Alignment, TensorDifference, compare
 
 __all__ = [
     "STAGES",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
+from tipc.certify.evidence.facts_of_run import load_witnessed
 from tipc.certify.evidence.prober import Prober
 from tipc.certify.evidence.probing import Asked, ask_probes
-from tipc.certify.evidence.witnessed import load_witnessed
 from tipc.certify.registry import Check, Outcome, all_checks, unchecked
 from tipc.certify.scene import CellScene, PlanScene, RepoScene, StepScene, Witnessed
 from tipc.certify.verdict import PASS, STATUSES, Finding, Verdict

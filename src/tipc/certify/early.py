@@ -20,7 +20,7 @@ from tipc.certify.scene import PlanScene
 from tipc.errors import EnvironmentProblem
 from tipc.kinds import EVAL, EXPORT, TRAIN
 from tipc.plan.model import Plan, Step
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.record.facts import StepFacts, load_facts
 from tipc.run.record.results import Key, Run, StepResult
@@ -99,7 +99,7 @@ class EarlyChecks:
         """It runs."""
         self.prober.started(task, ticket)
 
-    def ended(self, ticket: int, outcome: Outcome) -> None:
+    def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         """It has ended."""
         self.prober.ended(ticket, outcome)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tipc.align.comparison import Alignment
+from tipc.align.tensor_comparison import Alignment
 from tipc.certify.evidence.answers import Answer
 from tipc.certify.evidence.doc_runs import DocRun
 from tipc.certify.evidence.weights_file import find_weights, read_weights

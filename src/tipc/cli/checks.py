@@ -13,8 +13,8 @@ def main(argv: list[str]) -> int:
     """Print every check: id, what it is made for, title."""
     options = parser().parse_args(argv)
 
+    from tipc.certify.check_text import check_words
     from tipc.certify.registry import all_checks
-    from tipc.certify.words import check_words
 
     checks = all_checks().values()
     if options.json:

@@ -22,7 +22,7 @@ PROGRAMS = ("tipc", "paddle-tipc")
 
 
 @dataclass(frozen=True)
-class Option:
+class CompletedOption:
     """An option of a command."""
 
     names: tuple[str, ...]  # ("-x", "--fail-fast")
@@ -32,12 +32,12 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Command:
+class CompletedCommand:
     """What can follow a command's name."""
 
     name: str
     help: str
-    options: tuple[Option, ...]
+    options: tuple[CompletedOption, ...]
     words: tuple[str, ...]  # beside paths: modes, codes, names
 
 
@@ -60,11 +60,11 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def described(name: str) -> Command:
+def described(name: str) -> CompletedCommand:
     """A command as its parser tells it."""
     actions = import_module(f"tipc.cli.{name}").parser()._actions
     options = [
-        Option(
+        CompletedOption(
             names=tuple(action.option_strings),
             help=(action.help or "").replace("%%", "%"),
             takes_value=action.nargs not in (0, "?"),
@@ -74,10 +74,10 @@ def described(name: str) -> Command:
         if action.option_strings and action.help != argparse.SUPPRESS
     ]
     if not any("--lang" in option.names for option in options):
-        options.append(Option(("--lang",), "the language of messages", True, LANGUAGES))
-    options.append(Option(("--color",), "whether output is coloured", True, WHEN))
+        options.append(CompletedOption(("--lang",), "the language of messages", True, LANGUAGES))
+    options.append(CompletedOption(("--color",), "whether output is coloured", True, WHEN))
     words = [word for action in actions if not action.option_strings for word in _values(action, name)]
-    return Command(name, COMMANDS[name], tuple(options), tuple(dict.fromkeys(words)))
+    return CompletedCommand(name, COMMANDS[name], tuple(options), tuple(dict.fromkeys(words)))
 
 
 def _values(action: argparse.Action, command: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _values(action: argparse.Action, command: str) -> tuple[str, ...]:
     return known.get(action.dest, ())
 
 
-def bash(commands: list[Command]) -> str:
+def bash(commands: list[CompletedCommand]) -> str:
     """The script for bash."""
     cases, values = [], []
     for command in commands:
@@ -146,7 +146,7 @@ complete -F _tipc {" ".join(PROGRAMS)}
 """
 
 
-def zsh(commands: list[Command]) -> str:
+def zsh(commands: list[CompletedCommand]) -> str:
     """The script for zsh."""
     names = " ".join(shlex.quote(f"{one.name}:{_zsh_text(one.help)}") for one in commands)
     cases = []
@@ -176,7 +176,7 @@ compdef _tipc {" ".join(PROGRAMS)}
 """
 
 
-def _zsh_specs(option: Option) -> list[str]:
+def _zsh_specs(option: CompletedOption) -> list[str]:
     after = ""
     if option.words:
         after = f":value:({' '.join(option.words)})"
@@ -190,7 +190,7 @@ def _zsh_text(text: str) -> str:
     return text.replace("\\", "").replace("[", "(").replace("]", ")").replace(":", "\\:")
 
 
-def fish(commands: list[Command]) -> str:
+def fish(commands: list[CompletedCommand]) -> str:
     """The script for fish."""
     lines = ["# tipc completion for fish"]
     for program in PROGRAMS:
@@ -206,7 +206,7 @@ def fish(commands: list[Command]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fish_option(option: Option) -> str:
+def _fish_option(option: CompletedOption) -> str:
     words = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
     if option.words:
         words.append(f"-xa {_fish_text(' '.join(option.words))}")
@@ -219,4 +219,4 @@ def _fish_text(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-SHELLS: dict[str, Callable[[list[Command]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+SHELLS: dict[str, Callable[[list[CompletedCommand]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}

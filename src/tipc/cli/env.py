@@ -66,7 +66,7 @@ def missing_in(configs: list[str], python: str) -> list[str]:
 
 def list_releases(*, as_json: bool) -> int:
     """The releases for ``tipc run --paddle``, the newest first."""
-    from tipc.run.releases import available
+    from tipc.run.paddle_releases import available
 
     versions = available()
     if as_json:

@@ -41,8 +41,8 @@ def parser() -> argparse.ArgumentParser:
 
 def known() -> dict[str, str]:
     """Everything that can be explained, with its text."""
+    from tipc.certify.check_text import check_words
     from tipc.certify.registry import all_checks
-    from tipc.certify.words import check_words
     from tipc.config.lint.codes import CODES
     from tipc.plan.fixes import FIXES
 

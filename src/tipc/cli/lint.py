@@ -12,7 +12,7 @@ from tipc.config.dialects import NAMES
 from tipc.config.lint import lint_text as render
 from tipc.config.lint.codes import CODES
 from tipc.config.lint.discover import config_files
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes
 from tipc.config.source import Source, source_of
 from tipc.errors import FAILED, PASSED, UsageError
@@ -63,9 +63,9 @@ def main(argv: list[str]) -> int:
             raise UsageError(f"--ignore: there is no lint code `{code}`", remedy=one_of(code, CODES))
     mending = options.fix or options.unsafe_fixes or options.diff
     files = config_files(options.paths)
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     sources: dict[str, Source] = {}
-    changes = Changes()
+    changes = FileChanges()
     for path in files:
         data = _read(path)
         if mending:
@@ -84,17 +84,17 @@ def main(argv: list[str]) -> int:
 
 
 @dataclass
-class Changes:
+class FileChanges:
     """What ``--fix`` did to the files of a call."""
 
-    mended: list[Finding] = field(default_factory=list)
+    mended: list[LintFinding] = field(default_factory=list)
     told: list[str] = field(default_factory=list)  # what was not changed, or at what risk
     diffs: list[str] = field(default_factory=list)
 
 
 def _mend(
-    path: str, data: bytes, options: argparse.Namespace, changes: Changes
-) -> tuple[bytes, list[Finding]]:
+    path: str, data: bytes, options: argparse.Namespace, changes: FileChanges
+) -> tuple[bytes, list[LintFinding]]:
     """Mend a file whose script is known; what it is afterwards, and what remains."""
     from tipc.cli.lint_risk import plan_risk, unknown_script
     from tipc.config.lint.fix import fixed, no_risk
@@ -168,9 +168,9 @@ def _write(path: str, data: bytes) -> None:
 
 def _report(
     options: argparse.Namespace,
-    found: list[Finding],
+    found: list[LintFinding],
     sources: dict[str, Source],
-    changes: Changes,
+    changes: FileChanges,
     files: int,
 ) -> None:
     if options.format == "json":

@@ -136,7 +136,7 @@ def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
 
 
 def _verify(paths: Sequence[str], mode: str, options: argparse.Namespace) -> int:
-    from tipc.plan.trace.api import verify_plan
+    from tipc.plan.trace.tracing import verify_plan
 
     different = 0
     for path in paths:

@@ -14,7 +14,7 @@ def main(argv: list[str]) -> int:
     options = parser().parse_args(argv)
     from tipc.plan.build import build_plan
     from tipc.plan.request import PlanOptions, expand
-    from tipc.run.prepare.prepare import prepare
+    from tipc.run.prepare.prepare_data import prepare
 
     expansion = expand(options.config, options.mode, trace=options.trace)
     repo = os.path.abspath(options.repo) if options.repo else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tipc.errors import FAILED, PASSED, UsageError
 
 if TYPE_CHECKING:
-    from tipc.run.releases import Release
+    from tipc.run.paddle_releases import Release
 
 OWN = ("--paddle", "--envs")  # options of this call alone, each with a value
 
@@ -49,7 +49,7 @@ def _refuse(options: argparse.Namespace, argv: list[str]) -> None:
 
 def _environments(options: argparse.Namespace) -> list[Release]:
     """One for each release that was asked for. A dry run makes none."""
-    from tipc.run import releases
+    from tipc.run import paddle_releases as releases
     from tipc.run.record.run_store import home
 
     repo = _repository(options)
@@ -135,7 +135,7 @@ def _report(runs: list[tuple[str, str]]) -> None:
     from tipc.report.history.history_store import History
     from tipc.report.history.step_differences import differences
     from tipc.report.load import find_entry, load_views
-    from tipc.report.releases import release_table
+    from tipc.report.release_table import release_table
     from tipc.report.terminal import write_lines
     from tipc.run.record.run_store import home
 

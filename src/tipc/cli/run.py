@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     from tipc.language import sentence
     from tipc.plan.target.machine import this_machine
     from tipc.run import session as sessions
-    from tipc.run.executors.registry import executor_kind
+    from tipc.run.executors.executor_kinds import executor_kind
     from tipc.run.missing import missing_for
     from tipc.run.schedule.scheduler import Settings
     from tipc.run.show.streams import Enduring

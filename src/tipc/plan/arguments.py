@@ -14,7 +14,7 @@ from tipc.plan.matrix import ScriptCommand
 from tipc.plan.shell_words import Lookup, ShellNeeded, is_assignment, is_plain, split_words
 from tipc.plan.target.interpreter import find_program
 from tipc.plan.template import render
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 
 NOT_EVEN_BY_A_SHELL = {"{": "write the words out, or quote the braces"}
 SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
@@ -26,7 +26,7 @@ SCRIPT_VARIABLES = {
 }
 
 
-class Words(NamedTuple):
+class PlannedCommand(NamedTuple):
     """A command that can be run."""
 
     argv: tuple[str, ...]
@@ -35,7 +35,7 @@ class Words(NamedTuple):
     fails: bool = False  # the script's pipe ends in something that is no program: it reports a failure
 
 
-class CannotStart(Exception):
+class BashStops(Exception):
     """The script's bash does not get as far as starting the command; it reports a failure and goes on."""
 
 
@@ -46,24 +46,26 @@ def _environment(name: str) -> str:
     return os.environ[name]
 
 
-def words_of(command: ScriptCommand, scope: Scope, *, allow_shell: bool, cwd: str) -> Words:
+def planned_command(
+    command: ScriptCommand, variables: Variables, *, allow_shell: bool, cwd: str
+) -> PlannedCommand:
     """The argv of a command.
 
-    Raises a UsageError that points at what only a shell can do, and, for a plan as upstream, CannotStart
+    Raises a UsageError that points at what only a shell can do, and, for a plan as upstream, BashStops
     where the bash itself comes to nothing.
     """
-    mistakes = scope.rules.mistakes
-    if not mistakes and not scope.interpreters:
-        _check_interpreter(interpreter_word(command.values.get("python", "")), command, scope)
+    mistakes = variables.rules.mistakes
+    if not mistakes and not variables.interpreters:
+        _check_interpreter(interpreter_word(command.values.get("python", "")), command, variables)
     text, fails = command.text, False
     targets: list[str] | None = None
-    live = mistakes and command.kind in scope.rules.live_pipe and command.log != ""
+    live = mistakes and command.kind in variables.rules.live_pipe and command.log != ""
     if live:
         # Python gets what stands before a pipe; the status is that of what stands after it: no program.
         text, pipe, _ = text.partition("|")
         fails = pipe != ""
     elif "|" in text:
-        text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, scope)
+        text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, variables)
     if mistakes and ">" not in text and not fails and (live or command.printed != command.text):
         # A blank in the log's name ends the redirection there, and what follows it is an argument.
         text = f"{text} > {command.log} 2>&1" if live else command.printed.replace("|", " ")
@@ -72,12 +74,12 @@ def words_of(command: ScriptCommand, scope: Scope, *, allow_shell: bool, cwd: st
     try:
         words = _assigned(split_words(text, lookup, cwd, targets), fails)
         if targets is not None:
-            _check_targets([split_words(target, lookup, cwd) for target in targets if target], scope)
+            _check_targets([split_words(target, lookup, cwd) for target in targets if target], variables)
     except ShellNeeded as problem:
         if not allow_shell or not problem.runs:
-            raise _refused(problem, command, scope) from None
-        words = Words(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
-    _check_interpreter(words.argv[0] if words.argv else "", command, scope)
+            raise _refused(problem, command, variables) from None
+        words = PlannedCommand(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
+    _check_interpreter(words.argv[0] if words.argv else "", command, variables)
     return words
 
 
@@ -103,23 +105,23 @@ def _lookup(command: ScriptCommand, mistakes: bool) -> Lookup:
     return script_variable
 
 
-def _with_protected_pipes(command: ScriptCommand, scope: Scope) -> str:
+def _with_protected_pipes(command: ScriptCommand, variables: Variables) -> str:
     """The command in which a ``|`` of an option is only a character; in a script's line it is a pipe."""
 
     def protect(name: str, text: str) -> str:
         if "|" not in text or name in SCRIPT_HOLES:
             return text
-        return scope.fixed("TF012", upstream=text.replace("|", " "), ours=text.replace("|", "\\|"))
+        return variables.fixed("TF012", upstream=text.replace("|", " "), ours=text.replace("|", "\\|"))
 
-    return render(command.template, scope.keys, command.values, change=protect)
+    return render(command.template, variables.keys, command.values, change=protect)
 
 
-def _assigned(words: list[str], fails: bool) -> Words:
+def _assigned(words: list[str], fails: bool) -> PlannedCommand:
     env = {}
     while words and is_assignment(words[0]):
         name, _, value = words.pop(0).partition("=")
         env[name] = value
-    return Words(tuple(words), env, fails=fails)
+    return PlannedCommand(tuple(words), env, fails=fails)
 
 
 def _best_effort(text: str, token: str, command: ScriptCommand, mistakes: bool, cwd: str) -> tuple[str, ...]:
@@ -130,9 +132,9 @@ def _best_effort(text: str, token: str, command: ScriptCommand, mistakes: bool, 
         return ("bash", "-c", text.strip())
 
 
-def _check_interpreter(name: str, command: ScriptCommand, scope: Scope) -> None:
+def _check_interpreter(name: str, command: ScriptCommand, variables: Variables) -> None:
     """A line 3 that names no program makes bash run nothing, report failures, and exit 0."""
-    if name in scope.interpreters or not command.template.startswith("{python}"):
+    if name in variables.interpreters or not command.template.startswith("{python}"):
         return
     python = command.values.get("python", "")
     problem, remedy = "", "python:python3"
@@ -144,11 +146,11 @@ def _check_interpreter(name: str, command: ScriptCommand, scope: Scope) -> None:
     elif not is_python(name) and "$" not in name and find_program(name) is None:
         problem = f"`{name}` is no interpreter: is a line missing or added above?"
     if not problem:
-        scope.interpreters.add(name)
+        variables.interpreters.add(name)
         return
-    if scope.rules.mistakes:
-        raise CannotStart(f"{problem} (line {scope.lines['python']})")
-    raise scope.config.source.error(problem, scope.config.value("python"), remedy=remedy)
+    if variables.rules.mistakes:
+        raise BashStops(f"{problem} (line {variables.lines['python']})")
+    raise variables.config.source.error(problem, variables.config.value("python"), remedy=remedy)
 
 
 def interpreter_word(python: str) -> str:
@@ -156,37 +158,37 @@ def interpreter_word(python: str) -> str:
     return next((word for word in python.split() if not is_assignment(word)), "")
 
 
-def _check_targets(targets: list[list[str]], scope: Scope) -> None:
+def _check_targets(targets: list[list[str]], variables: Variables) -> None:
     """The script writes into directories that it has made; anywhere else the command does not even start."""
-    made = normpath(scope.values["log_path"])
+    made = normpath(variables.values["log_path"])
     for words in targets:
         target = words[0] if len(words) == 1 else ""
         directory = normpath(dirname(target) or ".")
         inside = directory == "." or made == directory or made.startswith(f"{directory}/")
         if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
-            raise CannotStart(f"bash cannot write the log `{' '.join(words)}`")
+            raise BashStops(f"bash cannot write the log `{' '.join(words)}`")
 
 
-def _refused(problem: ShellNeeded, command: ScriptCommand, scope: Scope) -> UsageError | CannotStart:
-    if scope.rules.mistakes and not problem.runs:
-        return CannotStart(f"bash cannot parse the command: {problem.reason}")
-    place = _place(problem.token, command, scope)
+def _refused(problem: ShellNeeded, command: ScriptCommand, variables: Variables) -> UsageError | BashStops:
+    if variables.rules.mistakes and not problem.runs:
+        return BashStops(f"bash cannot parse the command: {problem.reason}")
+    place = _place(problem.token, command, variables)
     remedy = "put it in quotes, or give --allow-shell"
     if not problem.runs:
         remedy = NOT_EVEN_BY_A_SHELL.get(problem.token, "close the quote")
         if problem.token.startswith("$"):
             remedy = f"export {problem.token[1:]}=…"
-    return scope.config.source.error(
+    return variables.config.source.error(
         f"{problem.reason} (in the {command.kind} command)", place, remedy=remedy
     )
 
 
-def _place(token: str, command: ScriptCommand, scope: Scope) -> Value:
+def _place(token: str, command: ScriptCommand, variables: Variables) -> Value:
     """Where the config has what asks for a shell: in the script's own line, else in any line it uses."""
-    names = [command.row, *scope.config.rows]
+    names = [command.row, *variables.config.rows]
     for name in names:
-        line = scope.config.line(name)
+        line = variables.config.line(name)
         at = line.text.find(token)
         if line.line and at >= 0 and (name == command.row or line.text.strip("=#")):
             return line.part(at, token)
-    return scope.config.line(command.row)
+    return variables.config.line(command.row)

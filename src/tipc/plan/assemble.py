@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tipc.config.bash import NULL
 from tipc.kinds import CONVERT, CPU, EVAL, EXPORT, GPU, INFER, PREPARE, QUANTISE, TRAIN, precision_word
-from tipc.plan.arguments import CannotStart, Words, interpreter_word, visible_of, words_of
+from tipc.plan.arguments import BashStops, PlannedCommand, interpreter_word, planned_command, visible_of
 from tipc.plan.cells import cell_id, file_name, make_cell, not_here
 from tipc.plan.matrix import Combination, Left, ScriptCommand
 from tipc.plan.model import Cell, Interpreter, Skip, Step
@@ -26,7 +26,7 @@ from tipc.plan.target.devices import (
 from tipc.plan.target.interpreter import resolve
 from tipc.plan.target.placement import MACHINES
 from tipc.plan.template import render
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 from tipc.reasons import Reason, because
 
 WEIGHT_ENDINGS = (".pdparams", ".pdopt", ".pdmodel", ".pth", ".params")
@@ -45,13 +45,13 @@ _SHORT = {"cpu_threads": "threads_{}", "batch_size": "bs{}", "precision": "{}", 
 class Assembly:
     """A plan in the making."""
 
-    def __init__(self, scope: Scope, options: PlanOptions) -> None:
-        self.scope = scope
+    def __init__(self, variables: Variables, options: PlanOptions) -> None:
+        self.variables = variables
         self.options = options
         self.machine = options.here
         self.device = GPU if options.as_upstream else options.target
         if self.device == CPU:
-            scope.missing[GPU] = not_here(self.machine)
+            variables.missing[GPU] = not_here(self.machine)
         self.cells: dict[Combination, Cell] = {}
         self.steps: list[Step] = []
         self.skipped: list[Skip] = []
@@ -69,10 +69,10 @@ class Assembly:
             self.skipped.append(Skip(name, item.kind, item.reason, item.device, _named(item.settings)))
             return
         try:
-            words = words_of(
-                item, self.scope, allow_shell=self.options.allow_shell, cwd=self._directory(item.cwd)
+            words = planned_command(
+                item, self.variables, allow_shell=self.options.allow_shell, cwd=self._directory(item.cwd)
             )
-        except CannotStart as why:
+        except BashStops as why:
             reason = because("cannot-start", problem=str(why))
             self.skipped.append(_skip(self._cell_name(item.cell), item, reason))
             return
@@ -85,7 +85,7 @@ class Assembly:
         if item.kind == TRAIN and not self.options.as_upstream:
             self._name_other_machines(item, cell, words)
 
-    def _name_other_machines(self, command: ScriptCommand, cell: Cell, words: Words) -> None:
+    def _name_other_machines(self, command: ScriptCommand, cell: Cell, words: PlannedCommand) -> None:
         """What the other machines of a training have to run: their commands, which do not run here."""
         placement = command.cell.placement
         machines = placement.machines
@@ -106,7 +106,7 @@ class Assembly:
     def _directory(self, cwd: str) -> str:
         return self.options.repo if cwd == "." else f"{self.options.repo}/{cwd}"
 
-    def _cell(self, command: ScriptCommand, words: Words) -> Cell:
+    def _cell(self, command: ScriptCommand, words: PlannedCommand) -> Cell:
         combination = command.cell
         if combination not in self.cells:
             identity, taken = cell_id(combination), {cell.id for cell in self.cells.values()}
@@ -115,7 +115,7 @@ class Assembly:
             )
         return self.cells[combination]
 
-    def _reason_to_skip(self, command: ScriptCommand, cell: Cell, words: Words) -> Reason | None:
+    def _reason_to_skip(self, command: ScriptCommand, cell: Cell, words: PlannedCommand) -> Reason | None:
         """Why a command is not in a plan of our own; None where it is."""
         placement = command.cell.placement
         if not self.options.device and self.device != CPU and not placement.cpu:
@@ -127,12 +127,12 @@ class Assembly:
         if rank and command.kind != TRAIN:  # only the first machine keeps what was trained
             return because("other-machine", address=placement.machines[0])
         key = (words.argv, words.shell, command.cwd, command.visible, tuple(words.env.items()))
-        if key in self.seen and not self.scope.fixed("TF009", upstream=True, ours=False):
+        if key in self.seen and not self.variables.fixed("TF009", upstream=True, ours=False):
             return because("same-command", step=self.seen[key])
         self.seen[key] = f"{cell.id}/{_suffix(command)}"
         return None
 
-    def _step(self, command: ScriptCommand, cell: Cell, words: Words) -> Step:
+    def _step(self, command: ScriptCommand, cell: Cell, words: PlannedCommand) -> Step:
         placement = command.cell.placement
         identity = _unique(f"{cell.id}/{_suffix(command)}", self.ids)
         self.ids.add(identity)
@@ -153,7 +153,7 @@ class Assembly:
             cwd=command.cwd,
             log=command.log or f"{command.values['log_path']}/{file_name(identity)}.log",
             needs=self._needs(command, cell),
-            produces=_produces(command, self.scope.rules.model_files),
+            produces=_produces(command, self.variables.rules.model_files),
             status_line=self._status(command, words, placed.argv),
             device=placed.device,
             gpus=placed.gpus,
@@ -163,7 +163,7 @@ class Assembly:
             settings=_settings(command),
             weights=command.weights,
             model_dir=command.model_dir if command.kind in (EXPORT, QUANTISE, INFER) else "",
-            line=self.scope.lines.get(command.row, 0),
+            line=self.variables.lines.get(command.row, 0),
             globs=tuple(str(word) for word in words.argv if isinstance(word, Pattern)),
             shell=words.shell,
         )
@@ -171,18 +171,18 @@ class Assembly:
             self.before = (*self.before, identity)
         if command.static:
             self.last[cell.id, command.kind] = identity
-        if command.kind == TRAIN and command.cell.trainer == self.scope.keys.get("norm_train", ""):
+        if command.kind == TRAIN and command.cell.trainer == self.variables.keys.get("norm_train", ""):
             self.last[command.cell.entry, "norm"] = identity
         return step
 
     def _export_device_key(self) -> str:
         """The option that says the device to an export; empty where the dialect or the config has none."""
-        key = self.scope.keys.get("train_use_gpu", "")
-        return key if self.scope.rules.export_device and key != NULL else ""
+        key = self.variables.keys.get("train_use_gpu", "")
+        return key if self.variables.rules.export_device and key != NULL else ""
 
     def _interpreted(self, kind: str, argv: tuple[str, ...]) -> tuple[str, ...]:
         """A step's words with the interpreter that is there, or with a program of its environment."""
-        word = interpreter_word(self.scope.values.get("python", ""))
+        word = interpreter_word(self.variables.values.get("python", ""))
         if self.interpreter is None:
             self.interpreter = resolve(word, self.options.python)
         if kind == CONVERT:
@@ -204,19 +204,19 @@ class Assembly:
             needs += [norm] if norm else []
         return tuple(needs)
 
-    def _status(self, command: ScriptCommand, words: Words, argv: tuple[str, ...]) -> str:
+    def _status(self, command: ScriptCommand, words: PlannedCommand, argv: tuple[str, ...]) -> str:
         """The script's status line; in a plan of our own, with the words that really run."""
         own = words.shell or " ".join([*words.argv[:1], *argv[1:]])
         printed = own
         if self.options.as_upstream:
             printed = render(command.within or "{command}", {}, {"command": command.printed})
         values = {"model_name": command.values.get("model_name", ""), "command": printed, "log": command.log}
-        line = render(self.scope.rules.status, {}, values)
+        line = render(self.variables.rules.status, {}, values)
         line = echoed(line) if self.options.as_upstream and "\\" in line else line
         return line.replace("Run successfully", "Run failed", 1) if words.fails else line
 
     def _measures(self, command: ScriptCommand) -> bool:
-        key = self.scope.keys.get("benchmark", NULL)
+        key = self.variables.keys.get("benchmark", NULL)
         return command.kind == INFER and key != NULL and command.values.get("benchmark", "").lower() == "true"
 
 

@@ -23,7 +23,7 @@ from tipc.plan.model import AppliedFix, Plan, Skip
 from tipc.plan.modes import known_modes, mode_of
 from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 from tipc.reasons import because
 
 DEFAULTS = PlanOptions()
@@ -45,7 +45,7 @@ def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> P
     if mode == BENCHMARK_CHAIN and identity.chain == TRAIN_CHAIN:
         return _benchmark(source, options)
     if options.trace or (not identity.native and identity.traceable):
-        from tipc.plan.trace.api import trace_plan
+        from tipc.plan.trace.tracing import trace_plan
 
         plan = trace_plan(name, mode, options)
     else:
@@ -64,7 +64,7 @@ def _benchmark(source: Source, options: PlanOptions) -> Plan:
     The script rewrites a copy of the config for each batch size, precision and number of GPUs, and has the
     training script run it.
     """
-    from tipc.plan.trace.api import trace_plan
+    from tipc.plan.trace.tracing import trace_plan
 
     script = reading_script(source.path, options.repo, BENCHMARK_CHAIN).path
     if not script:
@@ -117,7 +117,7 @@ def _native(source: Source, identity: Identity, mode: str, options: PlanOptions)
 def _of_sections(source: Source, dialect: Dialect, options: PlanOptions) -> Plan:
     """A file of several training configs, each of which is trained twice."""
     from tipc.config.dialects.dy2static import MODE
-    from tipc.plan.dy2static import plan_sections
+    from tipc.plan.graph_sections import plan_sections
 
     def part(section: Source, folder: str) -> Plan:
         # In a plan of our own each training has a folder, or the second would overwrite the first.
@@ -138,11 +138,11 @@ def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions,
     modes = known_modes(config, rules)
     if mode not in modes:
         raise UsageError(f"unknown mode `{mode}`", path=source.path, remedy=one_of(mode, modes))
-    scope = Scope(config, rules, mode, root=options.repo, upstream=dialect.rules)
+    variables = Variables(config, rules, mode, root=options.repo, upstream=dialect.rules)
     if not options.as_upstream:
-        _check_lists(scope)
-    assembly = Assembly(scope, options)
-    for item in commands(scope):
+        _check_lists(variables)
+    assembly = Assembly(variables, options)
+    for item in commands(variables):
         assembly.take(item)
     if not assembly.steps:
         assembly.notes.append(f"{source.path}: this mode runs nothing")
@@ -150,29 +150,31 @@ def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions,
         config=name,
         mode=mode,
         dialect=dialect.name,
-        model=scope.values.get("model_name", ""),
+        model=variables.values.get("model_name", ""),
         repo=options.repo,
         as_upstream=options.as_upstream,
         cells=tuple(assembly.cells.values()),
         steps=tuple(assembly.steps),
         skipped=tuple(assembly.skipped),
-        fixes=tuple(AppliedFix(fix, FIXES[fix].title) for fix in sorted(scope.fixes)),
+        fixes=tuple(AppliedFix(fix, FIXES[fix].title) for fix in sorted(variables.fixes)),
         notes=tuple(assembly.notes),
-        results_log=f"{scope.values['log_path']}/{rules.results_log}",
+        results_log=f"{variables.values['log_path']}/{rules.results_log}",
         interpreter=assembly.interpreter,
     )
 
 
-def _check_lists(scope: Scope) -> None:
+def _check_lists(variables: Variables) -> None:
     """An empty list runs nothing at all, and the script calls that a success: it is an error here."""
-    if scope.values["mode"] in scope.rules.whole.modes:
+    if variables.values["mode"] in variables.rules.whole.modes:
         return
     for name in LISTS:
-        if name in scope.config.rows and not any(item.strip() for item in scope.walked(name)):
-            place = scope.config.value(name)
-            row = scope.config.rows[name]
+        if name in variables.config.rows and not any(item.strip() for item in variables.walked(name)):
+            place = variables.config.value(name)
+            row = variables.config.rows[name]
             message = f"line {row.index + 1} ({name}) is empty or missing: nothing would run"
-            raise scope.config.source.error(message, place, remedy="tipc lint tells which line is missing")
+            raise variables.config.source.error(
+                message, place, remedy="tipc lint tells which line is missing"
+            )
 
 
 def _relative(path: str, repo: str) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tipc.plan.inference import whole_modes
-from tipc.plan.matrix import Left, ScriptCommand, Walk
+from tipc.plan.matrix import Left, ScriptCommand, ScriptState
 from tipc.plan.training import train_modes
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 
 
-def commands(scope: Scope) -> Iterator[ScriptCommand | Left]:
+def commands(variables: Variables) -> Iterator[ScriptCommand | Left]:
     """Every command and every omission."""
-    walk = Walk(scope)
-    if scope.values["mode"] in scope.rules.whole.modes:
-        yield from whole_modes(walk)
+    state = ScriptState(variables)
+    if variables.values["mode"] in variables.rules.whole.modes:
+        yield from whole_modes(state)
     else:
-        yield from train_modes(walk)
+        yield from train_modes(state)

@@ -8,32 +8,32 @@ from posixpath import dirname, normpath
 from tipc.config.source import Value
 from tipc.errors import UsageError
 from tipc.kinds import CONVERT, EXPORT, INFER, PREPARE
-from tipc.plan.matrix import Combination, Left, ScriptCommand, Walk, values_of
+from tipc.plan.matrix import Combination, Left, ScriptCommand, ScriptState, values_of
 from tipc.plan.target.placement import SINGLE, Placement
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 from tipc.reasons import because
 
 CHAIN_CHOICES = ("converts", "models", "convert1")  # the choices of chains that train nothing
 
 
-def whole_modes(walk: Walk) -> Iterator[ScriptCommand | Left]:
+def whole_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
     """Every command of a mode that trains nothing, in the script's order."""
-    scope, whole = walk.scope, walk.rules.whole
-    values = scope.values
+    variables, whole = state.variables, state.rules.whole
+    values = variables.values
     values["infer_gpu"] = values["gpu"] = "0"
-    placement = Placement("", "", None if walk.rules.mistakes else "0", SINGLE, 1)
+    placement = Placement("", "", None if state.rules.mistakes else "0", SINGLE, 1)
     values["infer_config_dir"] = _dirname(values.get("infer_config", ""))
-    scope.choose(choice for choice in walk.rules.choices if choice.name in CHAIN_CHOICES)
-    if not scope.holds(whole.when):
+    variables.choose(choice for choice in state.rules.choices if choice.name in CHAIN_CHOICES)
+    if not variables.holds(whole.when):
         cell = Combination("whole_infer", "", "", placement)
         yield Left(cell, EXPORT, because("only-kl-quantised"))
         return
-    scripts = scope.walked(whole.scripts) if whole.scripts else []
-    quants = scope.walked(whole.quants) if whole.quants else []
+    scripts = variables.walked(whole.scripts) if whole.scripts else []
+    quants = variables.walked(whole.quants) if whole.quants else []
     kinds = whole.kinds.get(values["mode"], {})
     count = 0
-    places = scope.places(whole.over) if whole.over else []
-    for index, item in enumerate(scope.walked(whole.over) if whole.over else [""]):
+    places = variables.places(whole.over) if whole.over else []
+    for index, item in enumerate(variables.walked(whole.over) if whole.over else [""]):
         values.update(item=item, item_dir=_dirname(item), index=str(count))
         flag = whole.quant or values_of(quants, count)
         cell = Combination("whole_infer", item, "", placement, flag == "True")
@@ -42,77 +42,77 @@ def whole_modes(walk: Walk) -> Iterator[ScriptCommand | Left]:
             if item not in kinds and elsewhere:
                 yield Left(cell, EXPORT, because("not-in-mode", mode=values["mode"]))
                 continue
-            if item not in kinds and walk.rules.mistakes:
+            if item not in kinds and state.rules.mistakes:
                 problem = f"`{item}` is no kind of model: the script stops here with exit code 1"
                 yield Left(cell, EXPORT, because("cannot-start", problem=problem))
                 return
             if item not in kinds:
-                raise _unknown_kind(scope, places[index], [*kinds, "null"])
-            values.update(script=scope.render(kinds[item]), script_row=kinds[item].strip("{}"))
+                raise _unknown_kind(variables, places[index], [*kinds, "null"])
+            values.update(script=variables.render(kinds[item]), script_row=kinds[item].strip("{}"))
         else:
-            values["script"] = values_of(scripts, count) if whole.scripts else scope.render(whole.script)
+            values["script"] = values_of(scripts, count) if whole.scripts else variables.render(whole.script)
             values["script_row"] = whole.scripts or whole.script.strip("{}")
-        _quant_flag(walk, flag)
-        yield from _exported_and_inferred(walk, cell)
+        _quant_flag(state, flag)
+        yield from _exported_and_inferred(state, cell)
         count += 1
 
 
-def _quant_flag(walk: Walk, flag: str) -> None:
+def _quant_flag(state: ScriptState, flag: str) -> None:
     """The flag reaches the inference unquoted: where it is empty, the next argument takes its place."""
-    values = walk.scope.values
+    values = state.variables.values
     values.update(quant=flag, infer_gpu="0")
-    if flag == "" and walk.rules.without_flag:
-        values.update(walk.rules.without_flag)
-    elif walk.rules.whole.quants:
+    if flag == "" and state.rules.without_flag:
+        values.update(state.rules.without_flag)
+    elif state.rules.whole.quants:
         meant = "True" if flag.strip().lower() == "true" else "False"
-        values["quant"] = walk.scope.fixed("TF017", upstream=flag, ours=meant)
+        values["quant"] = state.variables.fixed("TF017", upstream=flag, ours=meant)
 
 
-def _exported_and_inferred(walk: Walk, cell: Combination) -> Iterator[ScriptCommand | Left]:
-    scope, whole = walk.scope, walk.rules.whole
-    values = scope.values
-    values["saved"] = scope.render(whole.kept)
-    exports = scope.holds(whole.export_when)
+def _exported_and_inferred(state: ScriptState, cell: Combination) -> Iterator[ScriptCommand | Left]:
+    variables, whole = state.variables, state.rules.whole
+    values = variables.values
+    values["saved"] = variables.render(whole.kept)
+    exports = variables.holds(whole.export_when)
     if exports:
-        values["saved"] = scope.render(whole.saved)
-    values["infer_dir"] = scope.render(whole.model)
+        values["saved"] = variables.render(whole.saved)
+    values["infer_dir"] = variables.render(whole.model)
     if exports:
-        log = walk.log(whole.export_log)
+        log = state.log(whole.export_log)
         weights = cell.entry or values.get("infer_model", "")
-        if whole.commented_out and not scope.fixed(whole.commented_out, upstream=False, ours=True):
+        if whole.commented_out and not variables.fixed(whole.commented_out, upstream=False, ours=True):
             yield Left(cell, whole.kind, because("commented-out"))
         else:
-            yield walk.command(
+            yield state.command(
                 whole.kind, cell, whole.export, log, values["script_row"],
-                weights=weights, model_dir=values["infer_dir"], visible=walk.visible_for(EXPORT, cell),
+                weights=weights, model_dir=values["infer_dir"], visible=state.visible_for(EXPORT, cell),
             )  # fmt: skip
     for conversion in whole.conversions:
-        if scope.holds(conversion.when):
-            made = scope.render(conversion.made)
-            yield walk.command(
-                CONVERT, cell, conversion.command, walk.log(conversion.log), "converter", model_dir=made
+        if variables.holds(conversion.when):
+            made = variables.render(conversion.made)
+            yield state.command(
+                CONVERT, cell, conversion.command, state.log(conversion.log), "converter", model_dir=made
             )
-    if not scope.holds(whole.infer_when):
-        yield Left(cell, INFER, because("no-script", line=scope.lines.get("inference", 0), kind=INFER))
+    if not variables.holds(whole.infer_when):
+        yield Left(cell, INFER, because("no-script", line=variables.lines.get("inference", 0), kind=INFER))
         return
-    scope.fixed("TF031", upstream=scope.upstream.status_of == "conversion", ours=False)
-    values["image"] = scope.render("{image_dir}")
+    variables.fixed("TF031", upstream=variables.upstream.status_of == "conversion", ours=False)
+    values["image"] = variables.render("{image_dir}")
     folder = normpath(values["saved"])
     for source, name in whole.links:
-        yield walk.command(PREPARE, cell, f"ln -sf {source} {name}", "", "inference", cwd=folder)
-    yield from walk.inference(cell, {}, _inference_folder(walk))
+        yield state.command(PREPARE, cell, f"ln -sf {source} {name}", "", "inference", cwd=folder)
+    yield from state.inference(cell, {}, _inference_folder(state))
 
 
-def _inference_folder(walk: Walk) -> str:
+def _inference_folder(state: ScriptState) -> str:
     """Where inference runs.
 
     PaddleClas' script goes into the model's folder and from there by ``../..`` to the other one. Out of the
     repository it cannot go, and from a folder that lies deeper it does not get there: it stays where it is.
     """
-    whole = walk.rules.whole
-    if not walk.rules.mistakes or whole.cwd == "." or not whole.links:
+    whole = state.rules.whole
+    if not state.rules.mistakes or whole.cwd == "." or not whole.links:
         return whole.cwd
-    model = normpath(walk.scope.values["saved"])
+    model = normpath(state.variables.values["saved"])
     if model.startswith(".."):
         return "."
     if normpath(f"{model}/../../{whole.cwd}") != whole.cwd:
@@ -127,6 +127,6 @@ def _dirname(path: str) -> str:
     return dirname(stripped).rstrip("/") or ("/" if stripped.startswith("/") else ".")
 
 
-def _unknown_kind(scope: Scope, place: Value, known: list[str]) -> UsageError:
+def _unknown_kind(variables: Variables, place: Value, known: list[str]) -> UsageError:
     message = f"`{place.text}` is no kind of model: the script stops here with exit code 1"
-    return scope.config.source.error(message, place, remedy=f"one of {', '.join(known)}")
+    return variables.config.source.error(message, place, remedy=f"one of {', '.join(known)}")

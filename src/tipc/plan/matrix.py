@@ -1,4 +1,4 @@
-"""One walk through a config: the state that goes from command to command, and the inference matrix.
+"""One pass through a config: the state that goes from command to command, and the inference matrix.
 
 It knows no dialect. What differs between the scripts, their mistakes included, is in ``Rules``.
 """
@@ -14,7 +14,7 @@ from tipc.config.rules import Inference, Rules, Template
 from tipc.kinds import CPU, GPU, INFER, TRAIN
 from tipc.plan.target.placement import MACHINES, SINGLE, Placement
 from tipc.plan.template import divided
-from tipc.plan.variables import Scope
+from tipc.plan.variables import Variables
 from tipc.reasons import Reason, because
 
 # What the device list of the inference says, and what the scripts take it for.
@@ -63,44 +63,46 @@ class Left(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
-class Walk:
+class ScriptState:
     """The engine's state: CUDA_VISIBLE_DEVICES, the logs that are taken, what was trained."""
 
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.rules: Rules = scope.rules
+    def __init__(self, variables: Variables) -> None:
+        self.variables = variables
+        self.rules: Rules = variables.rules
         self.visible: str | None = None
         self.norm_weights: tuple[str, str] | None = None  # of the last norm training: its entry, its option
         self.logs: set[str] = set()
-        self.weights_name = scope.values.get("train_model_name", "")  # as the script has it by now
+        self.weights_name = variables.values.get("train_model_name", "")  # as the script has it by now
         self.trained: set[Combination] = set()
         self.exported: set[str] = set()  # variables that were exported once
         for name, template in self.rules.options:
-            scope.keys[name] = name
-            scope.values[name] = scope.render(template)
+            variables.keys[name] = name
+            variables.values[name] = variables.render(template)
 
     def exports(self) -> dict[str, str]:
         """The variables that the script has exported by now."""
         for name, _, when in self.rules.exported:
-            if self.scope.holds(when):
+            if self.variables.holds(when):
                 self.exported.add(name)
         return {
-            name: self.scope.render(text) for name, text, _ in self.rules.exported if name in self.exported
+            name: self.variables.render(text)
+            for name, text, _ in self.rules.exported
+            if name in self.exported
         }
 
     def log(self, template: str, own: str = "") -> str:
         """The log of the next command; in a plan of our own it has a name that no other command has."""
-        named = self.scope.render(template)
-        log = self.scope.fixed("TF008", upstream=named, ours=self._own_log(named, own))
+        named = self.variables.render(template)
+        log = self.variables.fixed("TF008", upstream=named, ours=self._own_log(named, own))
         self.logs.add(log)
-        self.scope.values["log"] = log
+        self.variables.values["log"] = log
         return log
 
     def _own_log(self, named: str, own: str) -> str:
         """The script's name for a log, where it is one; else a name that no other command has."""
         if named and own and named not in self.logs:
             return named
-        log = f"{self.scope.values['log_path']}/{self.name()}_{own or basename(named)}"
+        log = f"{self.variables.values['log_path']}/{self.name()}_{own or basename(named)}"
         stem, number = log.removesuffix(".log"), 2
         while log in self.logs:
             log, number = f"{stem}_{number}.log", number + 1
@@ -108,8 +110,8 @@ class Walk:
 
     def name(self) -> str:
         """What names the cell in a file name: its output directory; where nothing is trained, the config."""
-        values = self.scope.values
-        stem = basename(self.scope.config.source.path).removesuffix(".txt")
+        values = self.variables.values
+        stem = basename(self.variables.config.source.path).removesuffix(".txt")
         return (
             basename(values.get("save_dir", "")).removesuffix(".log") or f"{stem}_{values.get('index', '0')}"
         )
@@ -117,17 +119,17 @@ class Walk:
     def _results(self, log: str) -> str:
         """Where PaddleSeg's inference puts its pictures: beside the log, and named without the GPU."""
         own = log.removesuffix(".log") + "_results"
-        shared = own.replace(f"_gpu_{self.scope.values['infer_gpu']}_", "_", 1)
-        if "infer1" not in self.scope.keys:
+        shared = own.replace(f"_gpu_{self.variables.values['infer_gpu']}_", "_", 1)
+        if "infer1" not in self.variables.keys:
             return own
-        return self.scope.fixed("TF008", upstream=shared, ours=own)
+        return self.variables.fixed("TF008", upstream=shared, ours=own)
 
     def visible_for(self, kind: str, cell: Combination) -> str | None:
         """CUDA_VISIBLE_DEVICES for the next command."""
         own = cell.placement.visible
         if cell.placement.launch == MACHINES or (kind == TRAIN and cell.placement.launch != SINGLE):
             own = None
-        return self.scope.fixed("TF007", upstream=self.visible, ours=own)
+        return self.variables.fixed("TF007", upstream=self.visible, ours=own)
 
     def command(
         self,
@@ -138,42 +140,42 @@ class Walk:
         row: str,
         **more: object,
     ) -> ScriptCommand:
-        main, redirection = divided(self.scope.template(command))
-        text = self.scope.render(main)
-        printed = text + self.scope.render(redirection)
-        values = self.scope.values.copy()
+        main, redirection = divided(self.variables.template(command))
+        text = self.variables.render(main)
+        printed = text + self.variables.render(redirection)
+        values = self.variables.values.copy()
         return ScriptCommand(kind, cell, main, text, printed, log, row, values=values, **more)  # type: ignore[arg-type]
 
     def inference(self, cell: Combination, env: dict[str, str], cwd: str) -> Iterator[ScriptCommand | Left]:
-        scope, rules = self.scope, self.rules
-        devices = scope.walked("use_gpu") if "use_gpu" in scope.config.rows else [CPU]
-        kept = {name: scope.values.get(name, "") for name in ("use_gpu", *_loop_names(rules))}
-        scope.values["model_path"] = scope.render(rules.model_path)
+        variables, rules = self.variables, self.rules
+        devices = variables.walked("use_gpu") if "use_gpu" in variables.config.rows else [CPU]
+        kept = {name: variables.values.get(name, "") for name in ("use_gpu", *_loop_names(rules))}
+        variables.values["model_path"] = variables.render(rules.model_path)
         for word in devices:
             device = DEVICE_WORDS.get(word, "")
             if not device or (rules.device_words and word not in rules.device_words):
                 yield Left(cell, INFER, because("unknown-device-word", word=word), word)
                 continue
-            scope.values["use_gpu"] = word
+            variables.values["use_gpu"] = word
             yield from self._matrix(cell, device, rules.infer[device], env, cwd)
-        scope.values.update(kept)
+        variables.values.update(kept)
         if rules.device_leaks and devices:
-            scope.values["train_use_gpu"] = devices[-1]
+            variables.values["train_use_gpu"] = devices[-1]
 
     def _matrix(
         self, cell: Combination, device: str, inference: Inference, env: dict[str, str], cwd: str
     ) -> Iterator[ScriptCommand | Left]:
-        scope, rules = self.scope, self.rules
-        values = scope.values
-        for combination in product(*(scope.walked(name) for name in inference.loops)):
+        variables, rules = self.variables, self.rules
+        values = variables.values
+        for combination in product(*(variables.walked(name) for name in inference.loops)):
             settings = dict(zip(inference.loops, combination, strict=True))
             values.update(settings)
-            rule = next((r for r in rules.skips if r.device == device and scope.holds(r.when)), None)
-            if rule is not None and (not rule.fix or scope.fixed(rule.fix, upstream=True, ours=False)):
+            rule = next((r for r in rules.skips if r.device == device and variables.holds(r.when)), None)
+            if rule is not None and (not rule.fix or variables.fixed(rule.fix, upstream=True, ours=False)):
                 yield Left(cell, INFER, because(rule.reason), device, settings)
                 continue
-            if device in scope.missing:
-                yield Left(cell, INFER, scope.missing[device], device, settings)
+            if device in variables.missing:
+                yield Left(cell, INFER, variables.missing[device], device, settings)
                 continue
             log = self.log(inference.log)
             values["results"] = self._results(log)

@@ -60,7 +60,7 @@ def plan_notes(plan: Plan) -> list[str]:
         notes.append(f"{python.asked} → {python.program}: {sentence(python.reason)}")
     elsewhere = [cell for cell in plan.cells if cell.not_certified]
     for cell in elsewhere:
-        notes.append(f"{cell.asked or GPU} → {cell.runs_on}: {sentences(cell.not_certified)}")  # noqa: PERF401
+        notes.append(f"{cell.asked or GPU} → {cell.runs_on}: {sentences(cell.not_certified)}")
     return list(dict.fromkeys(notes))
 
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 TRAIN_PARTS = ("lite_train", "whole_train")
 
 
-class Scope:
+class Variables:
     """Keys and values by field name. A value is the whole one; ``walked`` takes a list apart."""
 
     def __init__(

@@ -11,9 +11,9 @@ from tipc.config.model_names import read_model_names
 from tipc.errors import UsageError
 from tipc.report.machine_facts import versions
 from tipc.report.markdown import infer_table, train_table
-from tipc.report.matrix import Matrix, matrix_of
+from tipc.report.support_matrix import Matrix, matrix_of
 from tipc.report.view import RunView
-from tipc.report.wording import Words
+from tipc.report.wording import Wording
 
 # The documents that the spec asks for, and whose training each of them is about ("": everybody's).
 DOCUMENTS = {
@@ -42,7 +42,7 @@ class Document:
         return self.old != self.new
 
 
-def documents(repo: Path, views: Sequence[RunView], words: Words) -> list[Document]:
+def documents(repo: Path, views: Sequence[RunView], words: Wording) -> list[Document]:
     """What each document should say. One that nothing was run for is left alone, unless it has a table."""
     found = []
     for name, precision in DOCUMENTS.items():
@@ -60,7 +60,7 @@ def documents(repo: Path, views: Sequence[RunView], words: Words) -> list[Docume
 
 
 def refreshed(
-    text: str, repo: Path, path: Path, matrix: Matrix, words: Words, views: Sequence[RunView]
+    text: str, repo: Path, path: Path, matrix: Matrix, words: Wording, views: Sequence[RunView]
 ) -> str:
     """The text with new tables between its markers; a text without markers gets them at its end."""
     if not any(begin(name) in text for name in BLOCKS):

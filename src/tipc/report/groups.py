@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import fmean, median
 
 from tipc.report.figures import LATENCY, LOWER
-from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.history_store import Figure, PastRun
 from tipc.report.history.spread import RUNS, TWINS, Key, Spread, by_build, on_scale
 
 ALL_STEPS, ALL_CONFIGS = "all steps", "all configs"
@@ -73,7 +73,7 @@ def _with_shares(groups: Sequence[Group]) -> list[Group]:
 
 
 def judged(
-    group: Group, olds: Sequence[Entry], news: Sequence[Entry], known: Iterable[Entry]
+    group: Group, olds: Sequence[PastRun], news: Sequence[PastRun], known: Iterable[PastRun]
 ) -> tuple[float, Spread | None]:
     """By how much the group became slower (a logarithm), and how much that varies by itself.
 
@@ -100,7 +100,7 @@ def judged(
     return change, Spread(sigma, freedom, source)
 
 
-def _rows(group: Group, entries: Iterable[Entry]) -> list[list[float]]:
+def _rows(group: Group, entries: Iterable[PastRun]) -> list[list[float]]:
     """The slowness of every step of the group, run by run; runs that lack one are left out."""
     return [points for points in (_points(group, entry) for entry in entries) if points]
 
@@ -141,7 +141,7 @@ def _slowness(runs: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) 
     return [_slower(run, middle) for run in runs]
 
 
-def _points(group: Group, entry: Entry) -> list[float]:
+def _points(group: Group, entry: PastRun) -> list[float]:
     """The slowness of each step of a group; empty where one is missing."""
     if not all(key in entry.figures for key in group.keys):
         return []

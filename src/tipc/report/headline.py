@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tipc.certify.check_text import why_open
 from tipc.certify.verdict import CONCLUDED_FAILED
-from tipc.certify.words import why_open
 from tipc.kinds import (
     BLOCKED,
     FAIL,

@@ -9,7 +9,7 @@ from pathlib import Path
 from tipc.certify.verdict_store import load_verdict
 from tipc.errors import TipcError, UsageError
 from tipc.kinds import INTERRUPTED, PENDING
-from tipc.report.history.history_store import NAME, Entry, History, entry_of
+from tipc.report.history.history_store import NAME, History, PastRun, entry_of
 from tipc.report.history.past import Past, past_of
 from tipc.report.view import RunView, view_of
 from tipc.run.record.results import Run
@@ -98,7 +98,7 @@ def same(left: str, right: Path) -> bool:
     return Path(left).resolve() == right.resolve()
 
 
-def find_entry(history: History, ref: str | None) -> Entry:
+def find_entry(history: History, ref: str | None) -> PastRun:
     """A run by id, prefix or directory: from the history, else from its directory; None: the newest."""
     if ref is not None and (known := history.find(ref)):
         return known

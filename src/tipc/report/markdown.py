@@ -20,10 +20,10 @@ from tipc.kinds import (
 from tipc.language import language, say
 from tipc.report.failures import FailureGroup, failure_groups
 from tipc.report.headline import headline
-from tipc.report.matrix import MULTI, SINGLE, Entry, Matrix, Row, matrix_of
 from tipc.report.plain_text import cut, one_line
+from tipc.report.support_matrix import MULTI, SINGLE, Matrix, MatrixEntry, MatrixRow, matrix_of
 from tipc.report.view import RunView
-from tipc.report.wording import LANGUAGES, Words
+from tipc.report.wording import LANGUAGES, Wording
 
 CAUSES, STEPS, FINDINGS = 20, 6, 40  # rows of the job summary; steps of one cause
 Algorithms = Mapping[str, str]
@@ -31,7 +31,7 @@ Aliases = Mapping[str, Sequence[str]]
 
 
 def train_table(
-    matrix: Matrix, words: Words, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
+    matrix: Matrix, words: Wording, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
 ) -> str:
     """What was trained on one card and on several."""
     rows = []
@@ -47,7 +47,7 @@ def train_table(
 
 
 def infer_table(
-    matrix: Matrix, words: Words, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
+    matrix: Matrix, words: Wording, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
 ) -> str:
     """On which devices the exported models ran, and with which batch sizes."""
     rows = []
@@ -81,7 +81,7 @@ def escaped(text: str) -> str:
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def matrix_markdown(views: Sequence[RunView], words: Words) -> str:
+def matrix_markdown(views: Sequence[RunView], words: Wording) -> str:
     """Both tables with their titles."""
     matrix = matrix_of(views)
     parts = [
@@ -141,7 +141,7 @@ def _failure_row(group: FailureGroup) -> list[str]:
     return [shown, first.cause, first.known.remedy, cut(first.command, 400)]
 
 
-def _trained(row: Row, kinds: Sequence[str], cards: str, words: Words) -> list[str]:
+def _trained(row: MatrixRow, kinds: Sequence[str], cards: str, words: Wording) -> list[str]:
     told = []
     for kind in kinds:
         entry = row.train.get((kind, cards))
@@ -158,7 +158,7 @@ def _trained(row: Row, kinds: Sequence[str], cards: str, words: Words) -> list[s
     return told
 
 
-def _deployed(row: Row, device: str, words: Words) -> str:
+def _deployed(row: MatrixRow, device: str, words: Wording) -> str:
     entries = {precision: entry for (where, precision), entry in row.infer.items() if where == device}
     ran = {precision: entry for precision, entry in entries.items() if entry.ran}
     if not ran:
@@ -172,7 +172,7 @@ def _deployed(row: Row, device: str, words: Words) -> str:
     return "<br>".join(f"{precision}: {state}" for precision, state in states.items())
 
 
-def _not_supported(entry: Entry, words: Words) -> str:
+def _not_supported(entry: MatrixEntry, words: Wording) -> str:
     if entry.state in BAD:
         return words.failed
     if entry.state in (PASSED, FLAKY, UNCERTIFIED) and not entry.checked:

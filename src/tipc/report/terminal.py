@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from tipc.certify.check_text import finding_words
 from tipc.certify.verdict import Finding
-from tipc.certify.words import finding_words
 from tipc.kinds import (
     BAD,
     FAIL,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Words:
+class Wording:
     """What the support matrix says. The column names are those of the spec's documents."""
 
     train_title: str
@@ -26,7 +26,7 @@ class Words:
     documents: dict[str, str]  # precision → the title of its document
 
 
-ZH = Words(
+ZH = Wording(
     train_title="- 训练相关：",
     infer_title="- 推理相关：",
     train_columns=("算法名称", "模型名称", "单机单卡", "单机多卡"),
@@ -48,7 +48,7 @@ ZH = Words(
         "pact": "# Linux GPU/CPU PACT量化训练推理测试",
     },
 )
-EN = Words(
+EN = Wording(
     train_title="- Training:",
     infer_title="- Inference:",
     train_columns=("Algorithm", "Model", "Single machine, single GPU", "Single machine, multiple GPUs"),

@@ -15,7 +15,7 @@ from tipc.plan.shell_words import matching
 from tipc.plan.target.interpreter import resolve
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import facts_base, file_name
 from tipc.run.record.results import StepResult
@@ -95,7 +95,7 @@ def _argv(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
+def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
     """What the attempt came to. Only a step that ended with 0 and left new artefacts has passed."""
     step, root = attempt.step, Path(attempt.plan.repo)
     state, reason = judge(outcome, attempt.task.timeout)
@@ -133,7 +133,7 @@ def finish(attempt: Attempt, outcome: Outcome, executor: str) -> StepResult:
     )
 
 
-def judge(outcome: Outcome, timeout: float | None) -> tuple[str, Reason | None]:
+def judge(outcome: TaskOutcome, timeout: float | None) -> tuple[str, Reason | None]:
     """The state that a process's end stands for, and why."""
     if outcome.interrupted:
         return INTERRUPTED, because("stopped")
@@ -150,7 +150,7 @@ def judge(outcome: Outcome, timeout: float | None) -> tuple[str, Reason | None]:
     return PASSED, None
 
 
-def _judge_pass(attempt: Attempt, outcome: Outcome) -> tuple[str, Reason | None]:
+def _judge_pass(attempt: Attempt, outcome: TaskOutcome) -> tuple[str, Reason | None]:
     """What the end of a command that says it succeeded comes to."""
     lack = missing(Path(attempt.plan.repo), attempt.step.produces, attempt.aside)
     if lack:

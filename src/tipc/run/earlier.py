@@ -26,7 +26,7 @@ class RerunRules:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptResult:
     """A step that need not run: its earlier result, and why that is outdated, if it is."""
 
     result: StepResult
@@ -48,20 +48,20 @@ class Earlier:
         self._rules = rules or RerunRules()
         self._tell = tell
 
-    def reuse(self, node: Node, inputs: Mapping[str, str]) -> Kept | None:
+    def reuse(self, node: Node, inputs: Mapping[str, str]) -> KeptResult | None:
         """The earlier result of a step, if it is not to run again."""
         result = self.results.get(node.key)
         if result is None or not (result.ok or result.state in (FAILED, TIMEOUT)):
             return None
         if node.step.kind == PREPARE:
-            return None if self._rules.prepare else Kept(result)
+            return None if self._rules.prepare else KeptResult(result)
         if not result.ok and self._rules.failed:
             return None
         why = self.outdated(node, inputs)
         if why is None:
-            return Kept(result)
+            return KeptResult(result)
         if result.ok and not self._rules.outdated and not self._lost(node, inputs):
-            return Kept(result, why)
+            return KeptResult(result, why)
         self._tell(f"{node.step.id} runs again: {why['what']}")
         return None
 

@@ -61,7 +61,7 @@ class Processor(TypedDict, total=False):
     flags: list[str]
 
 
-class Interpreter(TypedDict):
+class InterpreterFacts(TypedDict):
     """An interpreter of configs."""
 
     python: str
@@ -85,7 +85,7 @@ class Environment(TypedDict, total=False):
     cpu: Processor
     memory: int
     gpus: list[dict[str, str]]
-    interpreters: dict[str, Interpreter]
+    interpreters: dict[str, InterpreterFacts]
     repos: dict[str, Commit]
 
 

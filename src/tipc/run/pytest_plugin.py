@@ -17,16 +17,16 @@ import pytest
 if TYPE_CHECKING:
     from tipc.plan.model import Plan, Skip, Step
     from tipc.run.record.results import Run
-    from tipc.run.session import Call
+    from tipc.run.session import SessionCall
 
 pytest_plugins = ("tipc.pytest_checks",)
 FOLDER = "test_tipc"
 _PLANS = pytest.StashKey["list[Plan]"]()
-_CALL = pytest.StashKey["tuple[ExitStack, Call]"]()
+_CALL = pytest.StashKey["tuple[ExitStack, SessionCall]"]()
 _RUN = pytest.StashKey["Run"]()
 
 
-class Hooks:
+class PytestHooks:
     """What other parts of tipc add to the tests of a config."""
 
     @pytest.hookspec
@@ -37,7 +37,7 @@ class Hooks:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Make the hooks known."""
-    pluginmanager.add_hookspecs(Hooks)
+    pluginmanager.add_hookspecs(PytestHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -144,14 +144,14 @@ class StepItem(pytest.Item):
         """The line of the config that names the script."""
         return self.path, self.step.line - 1 if self.step.line else None, self.name
 
-    def _call(self) -> Call:
+    def _call(self) -> SessionCall:
         stash = self.config.stash
         if _CALL not in stash:
             stash[_CALL] = _begin(self.session)
         return stash[_CALL][1]
 
 
-def _begin(session: pytest.Session) -> tuple[ExitStack, Call]:
+def _begin(session: pytest.Session) -> tuple[ExitStack, SessionCall]:
     """Begin a run of the steps that are left after pytest's own selection."""
     import io
 

@@ -178,7 +178,7 @@ def execute(
 
 
 @dataclass(frozen=True)
-class Call:
+class SessionCall:
     """A session that has begun: its steps can run, and what happens is written down."""
 
     session: Session
@@ -205,7 +205,7 @@ class Call:
 @contextmanager
 def opened(
     session: Session, executor: Executor, settings: Settings, watcher: Watcher, argv: Sequence[str]
-) -> Iterator[Call]:
+) -> Iterator[SessionCall]:
     """Begin: hold the output directories, open the journal, put the graph together."""
     with output_locks(session.plans):
         journal, environment = _open(session, argv)
@@ -219,7 +219,7 @@ def opened(
                 session.wanted,
                 earlier=Earlier(journal.replay, session.rules, watcher.note),
             )
-            yield Call(session, journal, scheduler, environment)
+            yield SessionCall(session, journal, scheduler, environment)
 
 
 def _open(session: Session, argv: Sequence[str]) -> tuple[Journal, Mapping[str, Any]]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tipc.certify.checks.training import seen_process
-from tipc.certify.evidence.operators import Counts, operator_counts
+from tipc.certify.checks.training_happened import seen_process
+from tipc.certify.evidence.operator_counts import Counts, operator_counts
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP, CPU

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from tipc.certify.evidence.arguments import argument, flag_true
 from tipc.certify.evidence.benchmark_block import autolog_block, latency_stages
 from tipc.certify.evidence.exported import predictors_seen
 from tipc.certify.evidence.input_images import input_images
+from tipc.certify.evidence.option_values import argument, flag_true
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import PRECISIONS

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tipc.certify.checks.training import seen_process
+from tipc.certify.checks.training_happened import seen_process
 from tipc.certify.compare.agreement import FP32, INT8, compare
 from tipc.certify.compare.drawn import drawn_otherwise, masks_of
 from tipc.certify.compare.files_fed import difference, what_was_fed
 from tipc.certify.compare.heads import sigmoid, softmax
-from tipc.certify.compare.pictures import same_pictures
+from tipc.certify.compare.picture_pairs import same_pictures
 from tipc.certify.evidence.answers import ParityAnswer
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import export_of_cell, exports_seen, predictors_seen
 from tipc.certify.evidence.input_images import input_images, named_images
 from tipc.certify.evidence.predictions import Predictions, compare_predictions, predictions
-from tipc.certify.evidence.training_log import complaint
+from tipc.certify.evidence.training_log_file import complaint
 from tipc.certify.evidence.trials import DEPLOYED
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
-from tipc.certify.checks.training import seen_process
+from tipc.certify.checks.training_happened import seen_process
 from tipc.certify.evidence.evaluations import last_evaluation
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log import complaint
+from tipc.certify.evidence.training_log_file import complaint
 from tipc.certify.evidence.weights_file import digest as weights_digest
 from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from tipc.certify.evidence.log_records import EvaluationLine
 from tipc.certify.evidence.log_values import is_share
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log import complaint, place
+from tipc.certify.evidence.training_log_file import complaint, place
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.plan.model import Step

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tipc.certify.evidence.arguments import argument_number
 from tipc.certify.evidence.log_records import BATCH_COST, FIELDS, IPS, READER_COST, SAMPLES, TrainingLine
-from tipc.certify.evidence.training_log import TrainingLog, place, training_log
+from tipc.certify.evidence.option_values import argument_number
+from tipc.certify.evidence.training_log_file import TrainingLog, place, training_log
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 

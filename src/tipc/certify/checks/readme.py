@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tipc.certify.checks.repo import ENTRIES, INFERENCE, conclude, item
-from tipc.certify.evidence.readable import Document, all_documents, local_pictures, read_text, readmes
+from tipc.certify.evidence.readable import MarkdownFile, all_documents, local_pictures, read_text, readmes
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
 from tipc.language import sentence
@@ -80,7 +80,7 @@ def chapters(scene: RepoScene) -> Iterator[Outcome]:
     yield from conclude(items, f"{best.name}: all {len(items)}")
 
 
-def judge(document: Document) -> dict[str, str]:
+def judge(document: MarkdownFile) -> dict[str, str]:
     """What is wrong with each chapter and each mention of a README; empty where nothing is."""
     found = {name: judge_chapter(document, name, pattern) for name, pattern in CHAPTERS.items()}
     text = re.sub(r"^#.*$", "", document.text, flags=re.MULTILINE).lower()  # without the headings
@@ -89,7 +89,7 @@ def judge(document: Document) -> dict[str, str]:
     return found
 
 
-def judge_chapter(document: Document, name: str, pattern: str) -> str:
+def judge_chapter(document: MarkdownFile, name: str, pattern: str) -> str:
     """A chapter of that name has something in it, of its author."""
     chapters = document.chapters[1:]  # the first is the title
     named = [chapter for chapter in chapters if re.search(pattern, chapter.heading.lower())]

@@ -8,7 +8,7 @@ from typing import Any
 
 from tipc.certify.checks.steps import CHAIN_LIMIT
 from tipc.certify.evidence import lite_data
-from tipc.certify.evidence.readable import Document, read_document, read_text
+from tipc.certify.evidence.readable import MarkdownFile, read_document, read_text
 from tipc.certify.levels import DOCUMENTS, Level, highest
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
@@ -157,7 +157,7 @@ def documents(scene: RepoScene) -> Iterator[Outcome]:
     folder = scene.repo / "test_tipc"
     readme = read_text(folder / "README.md")
     items = []
-    documented: dict[str, Document] = {}
+    documented: dict[str, MarkdownFile] = {}
     for model, kinds in kinds_by_model(scene).items():
         mentioned = model in readme
         note = "" if mentioned else "not mentioned"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log import complaint
+from tipc.certify.evidence.training_log_file import complaint
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene
 from tipc.kinds import (

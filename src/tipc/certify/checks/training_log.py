@@ -6,10 +6,10 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from tipc.certify.evidence.arguments import argument_number
 from tipc.certify.evidence.log_records import BATCH_COST, FIELDS, IPS, LOSS, RATE, READER_COST, TrainingLine
 from tipc.certify.evidence.logs import chart_rows
-from tipc.certify.evidence.training_log import place, training_log
+from tipc.certify.evidence.option_values import argument_number
+from tipc.certify.evidence.training_log_file import place, training_log
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 

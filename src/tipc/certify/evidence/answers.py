@@ -64,7 +64,7 @@ class ImagesAnswer(Answer):
     read: list[str] = Field(default_factory=list)
 
 
-class Metric(BaseModel):
+class MetricAnswer(BaseModel):
     """A metric of one engine's outputs."""
 
     name: str
@@ -78,7 +78,7 @@ class ParityAnswer(Answer):
     preprocess_shapes: list[list[int]] = Field(default_factory=list)  # training's, deployment's
     preprocess_max_abs: float | None = None
     preprocess_note: str = ""
-    metrics: dict[str, Metric] = Field(default_factory=dict)  # engine → of its outputs
+    metrics: dict[str, MetricAnswer] = Field(default_factory=dict)  # engine → of its outputs
 
 
 KINDS: dict[str, type[Answer]] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tipc.certify.evidence.arguments import argument
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.log_lines import lines
+from tipc.certify.evidence.option_values import argument
 from tipc.certify.scene import StepScene
 
 OPTIONS = (

@@ -72,7 +72,7 @@ COCO = re.compile(
 VOC = re.compile(rf"\b(mAP)\([^)]*\)\s*=\s*({NUMBER})\s*%", re.IGNORECASE)
 
 
-class Kept(Generic[Line]):
+class KeptLines(Generic[Line]):
     """The first and the last lines of a kind.
 
     A line is understood when it is asked for: of a giant log only those that are kept, and that is most of
@@ -105,7 +105,7 @@ class TrainingReader:
     """The training lines: one for each interval, with a loss, costs or a speed."""
 
     def __init__(self) -> None:
-        self.found = Kept(self._understand)
+        self.found = KeptLines(self._understand)
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""
@@ -163,7 +163,7 @@ class EvaluationReader:
     """The results of evaluations; the progress of one, batch by batch, is none."""
 
     def __init__(self) -> None:
-        self.found = Kept(self._understand)
+        self.found = KeptLines(self._understand)
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tipc.certify.check_text import finding_words, why_open
 from tipc.certify.verdict import (
     CONCLUDED_OPEN,
     FAIL,
@@ -14,7 +15,6 @@ from tipc.certify.verdict import (
     Finding,
     Verdict,
 )
-from tipc.certify.words import finding_words, why_open
 from tipc.language import say
 
 MARKS = {PASS: "✔", FAIL: "✘", UNCHECKED: "?", NOT_CERTIFIED: "–"}

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tipc.certify.evidence.arguments import argument
 from tipc.certify.evidence.log_lines import lines
 from tipc.certify.evidence.log_values import pairs
+from tipc.certify.evidence.option_values import argument
 from tipc.certify.scene import PlanScene
 from tipc.plan.model import Step
 

@@ -23,10 +23,10 @@ import numpy as np
 
 from tipc.certify.engines import all_engines
 from tipc.certify.evidence.answers import KINDS, Answer, RunAnswer, RunReply, read_answer
-from tipc.certify.evidence.question import Group, Question, is_outside
+from tipc.certify.evidence.question import Question, QuestionGroup, is_outside
 from tipc.certify.evidence.trials import Answered, Trial
 from tipc.run.attempt import environment
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 
 PROBE = Path(__file__).parents[1] / "probes" / "probe_main.py"
@@ -132,14 +132,14 @@ class Prober:
         self._prepared.append(Asking(asked, task, folder, 0.0))
         return task
 
-    def _task(self, group: Group, arguments: tuple[str, ...], log: Path) -> Task:
+    def _task(self, group: QuestionGroup, arguments: tuple[str, ...], log: Path) -> Task:
         """A fork of the steps' own warm server, where that is as good as isolated; else isolated."""
         shared, isolated = self._tasks(group, arguments, log)
         if is_clean(shared.env, Path(group.repo)) and self.executor.is_warm(shared):
             return shared
         return replace(isolated, warm=self.executor.is_warm(isolated))
 
-    def _tasks(self, group: Group, arguments: tuple[str, ...], log: Path) -> tuple[Task, Task]:
+    def _tasks(self, group: QuestionGroup, arguments: tuple[str, ...], log: Path) -> tuple[Task, Task]:
         env = environment(os.environ, dict(group.env))
         # Parity is a matter of the two engines; on a CPU it is not one of the GPU's.
         env["CUDA_VISIBLE_DEVICES"] = ""
@@ -148,7 +148,7 @@ class Prober:
         isolated = replace(shared, argv=(group.interpreter, "-I", "-B", *arguments), cwd=self.scratch)
         return shared, isolated
 
-    def warm_up(self, group: Group) -> None:
+    def warm_up(self, group: QuestionGroup) -> None:
         """Start a warm server for the probes of a group, unless they can use the one of the steps."""
         shared, isolated = self._tasks(group, (str(PROBE),), self.evidence / "probe.log")
         if not (is_clean(shared.env, Path(group.repo)) and self.executor.is_warm(shared)):
@@ -161,7 +161,7 @@ class Prober:
         asking.deadline = time.monotonic() + self.timeout
         self._running[ticket] = asking
 
-    def ended(self, ticket: int, outcome: Outcome) -> None:
+    def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         """Take what a probe has answered."""
         asking = self._running.pop(ticket)
         lines = {str(line.get("id", "")): line for line in read_lines(asking.replies)}
@@ -207,7 +207,7 @@ class Prober:
         self._forget_errors()
         left = self.open_questions(asked)
         while left:
-            groups: dict[Group, list[Question]] = {}
+            groups: dict[QuestionGroup, list[Question]] = {}
             for question in left:
                 groups.setdefault(question.group, []).append(question)
             for those in groups.values():
@@ -278,7 +278,7 @@ def is_clean(env: Mapping[str, str], repo: Path) -> bool:
     return True
 
 
-def how_it_ended(outcome: Outcome) -> str:
+def how_it_ended(outcome: TaskOutcome) -> str:
     """The end of a probe in words."""
     if outcome.error:
         return f"the probe cannot be started: {outcome.error}"

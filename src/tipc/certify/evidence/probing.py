@@ -16,7 +16,7 @@ from tipc.certify.engines import engines_for
 from tipc.certify.evidence.answers import Answer, ImagesAnswer
 from tipc.certify.evidence.exported import ExportedModel, exported_model
 from tipc.certify.evidence.prober import Prober
-from tipc.certify.evidence.question import Group, Key, Question, is_outside
+from tipc.certify.evidence.question import Key, Question, QuestionGroup, is_outside
 from tipc.certify.evidence.trials import NATIVE, Answered, Trial, kind_of, trials
 from tipc.certify.evidence.weights_file import find_weights
 from tipc.certify.scene import PlanScene, Witnessed
@@ -191,10 +191,10 @@ def question(
     return Question((kind, scene.plan.key, step.id), group_of(scene, step), body, asked, files)
 
 
-def group_of(scene: PlanScene, step: Step) -> Group:
+def group_of(scene: PlanScene, step: Step) -> QuestionGroup:
     """The interpreter and the environment of a step."""
     cwd = os.path.normpath(scene.path(step.cwd))
-    return Group(interpreter(step), scene.plan.repo, cwd, tuple(sorted(step.env.items())))
+    return QuestionGroup(interpreter(step), scene.plan.repo, cwd, tuple(sorted(step.env.items())))
 
 
 def is_python(step: Step) -> bool:

@@ -19,7 +19,7 @@ Key = tuple[str, str, str]  # (kind, Plan.key, Step.id)
 
 
 @dataclass(frozen=True)
-class Group:
+class QuestionGroup:
     """Questions that can be put to one process."""
 
     interpreter: str
@@ -33,7 +33,7 @@ class Question:
     """One question."""
 
     key: Key
-    group: Group
+    group: QuestionGroup
     body: Mapping[str, Any] = field(hash=False)
     trials: tuple[Trial, ...] = field(default=(), hash=False)
     files: tuple[str, ...] = ()  # what the answer depends on: if one of them changes, it is another question

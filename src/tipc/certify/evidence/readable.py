@@ -41,7 +41,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Document:
+class MarkdownFile:
     """One Markdown file."""
 
     name: str
@@ -60,7 +60,7 @@ def read_text(path: Path) -> str:
         return ""
 
 
-def read_document(repo: Path, path: Path) -> Document:
+def read_document(repo: Path, path: Path) -> MarkdownFile:
     """A Markdown file of a repository."""
     name = path.relative_to(repo).as_posix()
     text = read_text(path)
@@ -89,7 +89,9 @@ def read_document(repo: Path, path: Path) -> Document:
             if heading:
                 headings.append((number, len(heading[1]), heading[2]))
     links = [match[1] or match[2] for match in PICTURE.finditer("\n".join(prose))]
-    return Document(name, text, tuple(chapters_of(text.splitlines(), headings)), tuple(blocks), tuple(links))
+    return MarkdownFile(
+        name, text, tuple(chapters_of(text.splitlines(), headings)), tuple(blocks), tuple(links)
+    )
 
 
 def chapters_of(lines: list[str], headings: list[tuple[int, int, str]]) -> Iterator[Chapter]:
@@ -102,12 +104,12 @@ def chapters_of(lines: list[str], headings: list[tuple[int, int, str]]) -> Itera
         yield Chapter(words, level, "\n".join(below).strip())
 
 
-def readmes(repo: Path) -> list[Document]:
+def readmes(repo: Path) -> list[MarkdownFile]:
     """The README of a repository in all its languages."""
     return [read_document(repo, path) for path in sorted(repo.glob("README*.md"))]
 
 
-def all_documents(repo: Path) -> list[Document]:
+def all_documents(repo: Path) -> list[MarkdownFile]:
     """READMEs first, then what lies in docs/ and test_tipc/."""
     found = list(readmes(repo))
     for pattern in ("docs/**/*.md", "test_tipc/README*.md", "test_tipc/docs/**/*.md"):
@@ -115,7 +117,7 @@ def all_documents(repo: Path) -> list[Document]:
     return found
 
 
-def local_pictures(repo: Path, document: Document) -> Iterator[Path]:
+def local_pictures(repo: Path, document: MarkdownFile) -> Iterator[Path]:
     """The pictures of a document that lie in the repository."""
     for link in dict.fromkeys(document.pictures):
         if "://" not in link:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Edit(NamedTuple):
+class SectionEdit(NamedTuple):
     """A change of one line of a section: text that is put behind it, or that replaces it."""
 
     line: int  # of the section, from 1
@@ -16,8 +16,8 @@ class Edit(NamedTuple):
 class Sections(NamedTuple):
     """What a family's script does with a section of a file."""
 
-    both: tuple[Edit, ...]  # for both trainings
-    static: tuple[Edit, ...]  # for the second, with the static graph
+    both: tuple[SectionEdit, ...]  # for both trainings
+    static: tuple[SectionEdit, ...]  # for the second, with the static graph
     losses: tuple[str, str]  # the line of a log that has a loss, and the loss in it
 
 
@@ -29,12 +29,12 @@ EXPORTED = ("FLAGS_cudnn_deterministic", "True")
 SECTIONS = {
     "seg": Sections(
         both=(),
-        static=(Edit(16, " --opts to_static_training=True"),),
+        static=(SectionEdit(16, " --opts to_static_training=True"),),
         losses=("[TRAIN] epoch:", "loss: {%f},"),
     ),
     "clas": Sections(
-        both=(Edit(16, " -o Global.print_batch_step=1"),),
-        static=(Edit(15, "trainer:to_static_train", replaces=True),),
+        both=(SectionEdit(16, " -o Global.print_batch_step=1"),),
+        static=(SectionEdit(15, "trainer:to_static_train", replaces=True),),
         losses=("Iter:", "loss: {%f},"),
     ),
 }

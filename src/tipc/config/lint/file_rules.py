@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from tipc.config.layout import Row
-from tipc.config.lint.align import names_of, out_of_place, split_key
-from tipc.config.lint.finding import Edit, Finding, Told
+from tipc.config.lint.finding import Edit, LintFinding, Told
+from tipc.config.lint.line_alignment import names_of, out_of_place, split_key
 from tipc.config.lint.subject import Context, closest
 from tipc.config.source import Line, Value
 from tipc.reasons import Reason, because
@@ -30,7 +30,7 @@ _ESSENTIAL = (
 )
 
 
-def not_text(ctx: Context) -> Iterator[Finding]:
+def not_text(ctx: Context) -> Iterator[LintFinding]:
     """TC002: NUL bytes, or bytes that are no UTF-8."""
     for line in ctx.source.lines:
         bad = _NOT_TEXT.search(line.text)
@@ -43,7 +43,7 @@ def not_text(ctx: Context) -> Iterator[Finding]:
             return
 
 
-def line_ends(ctx: Context) -> Iterator[Finding]:
+def line_ends(ctx: Context) -> Iterator[LintFinding]:
     """TC003, TC004, TC005: carriage returns, no newline at the end, a byte order mark."""
     text = ctx.data.decode("utf-8", "surrogateescape")
     windows = [number for number, line in enumerate(text.split("\n"), 1) if line.endswith("\r")]
@@ -61,7 +61,7 @@ def line_ends(ctx: Context) -> Iterator[Finding]:
         yield ctx.find("TC004", last, Edit(last.number, last.text))
 
 
-def blank_lines(ctx: Context) -> Iterator[Finding]:
+def blank_lines(ctx: Context) -> Iterator[LintFinding]:
     """TC006: blank lines that push the last rows beyond what the script reads."""
     limit = ctx.dialect.layout.limit if ctx.dialect else None
     if limit is None or ctx.alignment is None:
@@ -97,7 +97,7 @@ def neutral_line(row: Row) -> str:
     return ""
 
 
-def layout(ctx: Context) -> Iterator[Finding]:
+def layout(ctx: Context) -> Iterator[LintFinding]:
     """TC010 to TC014: lines that are missing, too many, misnamed, or not there any more."""
     if ctx.dialect is None or ctx.alignment is None:
         return
@@ -130,7 +130,7 @@ def _runs(numbers: list[int]) -> list[list[int]]:
     return runs
 
 
-def _missing(ctx: Context, gap: list[int]) -> Finding:
+def _missing(ctx: Context, gap: list[int]) -> LintFinding:
     assert ctx.alignment is not None
     assert ctx.dialect is not None
     rows = [ctx.dialect.layout.rows[number] for number in gap]
@@ -168,7 +168,7 @@ def _lost(ctx: Context, row: int) -> Reason:
     return because("lint-shift-inference")
 
 
-def _extra(ctx: Context, line: Line) -> Finding:
+def _extra(ctx: Context, line: Line) -> LintFinding:
     shown = split_key(line.text)[0] or line.text
     beside = [other.text for other in ctx.source.seen() if 0 < abs(other.number - line.number) <= 1]
     needless = not line.text.strip() or line.text in beside
@@ -178,7 +178,7 @@ def _extra(ctx: Context, line: Line) -> Finding:
     return ctx.find("TC011", line, *edits, line=line.number, text=shown[:SHOWN])
 
 
-def _names(ctx: Context) -> Iterator[Finding]:
+def _names(ctx: Context) -> Iterator[LintFinding]:
     """TC013: the right place, but a name that is almost the right one or none of this layout's."""
     assert ctx.alignment is not None
     assert ctx.dialect is not None
@@ -202,7 +202,7 @@ def _names(ctx: Context) -> Iterator[Finding]:
         yield ctx.find(case, Line(line.number, key), *edits, name=row.keys[0], found=key[:SHOWN])
 
 
-def _cut(ctx: Context) -> Finding:
+def _cut(ctx: Context) -> LintFinding:
     assert ctx.alignment is not None
     assert ctx.dialect is not None
     rows = ctx.dialect.layout.rows

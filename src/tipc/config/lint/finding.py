@@ -19,7 +19,7 @@ class Edit(NamedTuple):
     insert: bool = False
 
 
-class Finding(NamedTuple):
+class LintFinding(NamedTuple):
     """One thing that is wrong, in one file. Its sentences are made where people read."""
 
     path: str

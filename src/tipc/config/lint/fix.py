@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tipc.config.lint.finding import Edit, Finding
+from tipc.config.lint.finding import Edit, LintFinding
 from tipc.config.lint.linter import Name, lint_bytes
 from tipc.config.source import source_of
 from tipc.reasons import Reason, because
@@ -19,16 +19,16 @@ Risk = Callable[[bytes, bytes], Reason | None]
 class Refused(NamedTuple):
     """A mechanical change that was not made, and what it would cost."""
 
-    finding: Finding
+    finding: LintFinding
     risk: Reason
 
 
-class Fixed(NamedTuple):
+class FixedText(NamedTuple):
     """What became of a file."""
 
     data: bytes
-    mended: list[Finding]
-    findings: list[Finding]  # those that remain
+    mended: list[LintFinding]
+    findings: list[LintFinding]  # those that remain
     refused: list[Refused]
 
 
@@ -45,12 +45,12 @@ def fixed(
     dialect: str | None = None,
     repo: Name | None = None,
     risk: Risk = no_risk,
-) -> Fixed:
+) -> FixedText:
     """The mended file. Once more changes nothing.
 
     A change is made only if ``risk`` has nothing against it and if fewer findings remain; else it is undone.
     """
-    mended: list[Finding] = []
+    mended: list[LintFinding] = []
     refused: dict[object, Refused] = {}
     findings = lint_bytes(data, shown, path, dialect=dialect, repo=repo)
     together = True  # several findings at once, until one of them is refused
@@ -75,10 +75,10 @@ def fixed(
             together = False
         else:
             refused[chosen[0].case, chosen[0].params] = Refused(chosen[0], cost)
-    return Fixed(data, mended, findings, list(refused.values()))
+    return FixedText(data, mended, findings, list(refused.values()))
 
 
-def _compatible(findings: list[Finding]) -> list[Finding]:
+def _compatible(findings: list[LintFinding]) -> list[LintFinding]:
     """Findings whose edits touch different lines. Those that move lines go first and alone."""
     shifting = [finding for finding in findings if finding.code in ("TC003", "TC005")] or [
         finding for finding in findings if finding.code in ("TC006", "TC011", "TC012") and finding.edits

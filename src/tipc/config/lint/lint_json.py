@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from tipc.config.lint.finding import Finding, Told
+from tipc.config.lint.finding import LintFinding, Told
 from tipc.reasons import Parameter, Reason, reason_to_json
 
 SCHEMA = "tipc.lint/1"
@@ -43,7 +43,7 @@ class LintDocument:
     fixed: list[FindingDocument]
 
 
-def as_json(findings: Sequence[Finding], files: int, mended: Sequence[Finding]) -> str:
+def as_json(findings: Sequence[LintFinding], files: int, mended: Sequence[LintFinding]) -> str:
     """All findings in one object."""
     counted = Counter(finding.severity for finding in findings)
     document = LintDocument(
@@ -57,7 +57,7 @@ def as_json(findings: Sequence[Finding], files: int, mended: Sequence[Finding]) 
     return json.dumps({"schema": SCHEMA, **asdict(document)}, indent=2, ensure_ascii=True) + "\n"
 
 
-def _document(finding: Finding) -> FindingDocument:
+def _document(finding: LintFinding) -> FindingDocument:
     return FindingDocument(
         path=finding.path,
         line=finding.line,

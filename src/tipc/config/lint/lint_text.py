@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.source import Source
 from tipc.language import plural, say
 from tipc.visible import visible, visible_name
@@ -18,7 +18,7 @@ NAMED = 2  # of the other files
 _COLOURS = {"error": "31", "warning": "33", "note": "36"}
 
 
-def text(finding: Finding, source: Source, *, colour: bool = False) -> str:
+def text(finding: LintFinding, source: Source, *, colour: bool = False) -> str:
     """One finding: where, what, the lines with carets, what the bash does, and what to write."""
     where = ":".join(str(part) for part in (visible_name(finding.path), finding.line, finding.column) if part)
     severity = say(finding.severity)
@@ -31,9 +31,9 @@ def text(finding: Finding, source: Source, *, colour: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def grouped(findings: Sequence[Finding], *, each: bool = False) -> list[list[Finding]]:
+def grouped(findings: Sequence[LintFinding], *, each: bool = False) -> list[list[LintFinding]]:
     """Findings in order; one code with one message in many files is one group, unless ``each`` is shown."""
-    groups: dict[object, list[Finding]] = {}
+    groups: dict[object, list[LintFinding]] = {}
     for number, finding in enumerate(findings):
         key: object = number if each else (finding.case, finding.params)
         groups.setdefault(key, []).append(finding)
@@ -46,7 +46,7 @@ def grouped(findings: Sequence[Finding], *, each: bool = False) -> list[list[Fin
     return sorted(result, key=lambda group: (group[0].path, group[0].line, group[0].column, group[0].code))
 
 
-def others(group: Sequence[Finding]) -> str:
+def others(group: Sequence[LintFinding]) -> str:
     """The line that says where else a group's finding is; empty for a single one."""
     if len(group) == 1:
         return ""
@@ -58,7 +58,7 @@ def others(group: Sequence[Finding]) -> str:
     return f"   {told}   {say('(--each shows all)')}\n"
 
 
-def _quote(finding: Finding, source: Source) -> list[str]:
+def _quote(finding: LintFinding, source: Source) -> list[str]:
     if not 1 <= finding.line <= len(source.lines):
         return [f"   {visible(finding.detail)}"]
     digits = max(4, len(str(finding.line)))
@@ -79,7 +79,7 @@ def _shown(line: str, start: int) -> str:
     return ("…" if start else "") + clean + ("…" if start + WIDTH < len(line) else "")
 
 
-def summary(findings: Sequence[Finding], files: int, hidden: int = 0) -> str:
+def summary(findings: Sequence[LintFinding], files: int, hidden: int = 0) -> str:
     """``2 errors, 1 warning in 1 file``."""
     counted = Counter(finding.severity for finding in findings)
     parts = [plural(counted[name], name) for name in _COLOURS if counted[name]]
@@ -90,7 +90,7 @@ def summary(findings: Sequence[Finding], files: int, hidden: int = 0) -> str:
     return told
 
 
-def github(finding: Finding) -> str:
+def github(finding: LintFinding) -> str:
     """An annotation of a GitHub workflow."""
     kind = {"error": "error", "warning": "warning", "note": "notice"}[finding.severity]
     place = f"file={_property(finding.path)},line={max(finding.line, 1)}"

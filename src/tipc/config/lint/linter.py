@@ -11,8 +11,8 @@ from tipc.config.dialects import NAMES, load
 from tipc.config.identify import Identity, family_by_lines, identify, repository_of
 from tipc.config.layout import Config, Layout
 from tipc.config.lint import file_rules, plan_rules, stranger_rules, value_rules, word_rules
-from tipc.config.lint.align import GAP, Alignment, align
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
+from tipc.config.lint.line_alignment import GAP, LineAlignment, align
 from tipc.config.lint.subject import Context
 from tipc.config.rules import Dialect
 from tipc.config.scripts import helpers_of, text_of
@@ -21,7 +21,7 @@ from tipc.errors import UsageError
 from tipc.kinds import TRAIN_CHAIN
 
 Name = str | os.PathLike[str]
-Rule = Callable[[Context], Iterator[Finding]]
+Rule = Callable[[Context], Iterator[LintFinding]]
 
 # Folders of a repository whose configs are run from its root.
 _RUN_FROM = ("test_tipc", "tests", "PTDN")
@@ -61,12 +61,12 @@ RULES = (*ERROR_RULES, *REMARK_RULES)
 
 def lint_file(
     path: Name, *, shown: str = "", dialect: str | None = None, repo: Name | None = None
-) -> list[Finding]:
+) -> list[LintFinding]:
     """All findings of a file, in the order of its lines. A file that cannot be read is a UsageError."""
     return lint_bytes(_read(path), shown or str(path), path, dialect=dialect, repo=repo)
 
 
-def find_errors(path: Name, *, dialect: str | None = None, repo: Name | None = None) -> list[Finding]:
+def find_errors(path: Name, *, dialect: str | None = None, repo: Name | None = None) -> list[LintFinding]:
     """The errors of a file alone: at a fraction of the cost, since rules that only warn are left out."""
     found = lint_bytes(_read(path), str(path), path, dialect=dialect, repo=repo, rules=ERROR_RULES)
     return [finding for finding in found if finding.severity == "error"]
@@ -88,7 +88,7 @@ def lint_bytes(
     dialect: str | None = None,
     repo: Name | None = None,
     rules: tuple[Rule, ...] = RULES,
-) -> list[Finding]:
+) -> list[LintFinding]:
     """All findings of a text that stands, or would stand, at ``path``. Never fails, whatever the bytes."""
     raw = source_of(data, shown)
     source = Source(shown, tuple(Line(line.number, line.text.rstrip("\r")) for line in raw.lines))
@@ -128,7 +128,7 @@ class Reading(NamedTuple):
     chain: str
     layout: Layout | None = None
     dialect: Dialect | None = None  # the table that the layout is of; None: it is read from the script
-    alignment: Alignment | None = None  # None: a line is what its number says
+    alignment: LineAlignment | None = None  # None: a line is what its number says
     script: str = ""  # the text of a script that we do not know
 
 

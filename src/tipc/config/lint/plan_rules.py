@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tipc.config.bash import items
 from tipc.config.layout import Config
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, closest, is_null
 from tipc.config.rules import Dialect
 from tipc.config.source import Value
@@ -32,7 +32,7 @@ _COMPOSED = re.compile(r"(?:lite|whole)_train_(?:lite|whole)_infer")
 _NOWHERE = "0.0.0.0"
 
 
-def modes(ctx: Context) -> Iterator[Finding]:
+def modes(ctx: Context) -> Iterator[LintFinding]:
     """TC040 to TC044: the items of a per-mode line."""
     for row, config in ctx.rows("p"):
         value = config.value(row.name)
@@ -64,7 +64,7 @@ def modes(ctx: Context) -> Iterator[Finding]:
                 yield ctx.find("TC041-unread", value, modes=tuple(lacking), items=added)
 
 
-def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str]) -> Iterator[Finding]:
+def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str]) -> Iterator[LintFinding]:
     if "=" not in item.text or not rest.strip() or "=" in rest:
         yield ctx.find("TC043", item, item=item.text)
     elif mode not in MODES and not (mode and mode in ctx.script):
@@ -82,7 +82,7 @@ def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str])
         yield ctx.find("TC044", item, mode=mode)
 
 
-def trainers(ctx: Context) -> Iterator[Finding]:
+def trainers(ctx: Context) -> Iterator[LintFinding]:
     """TC050, TC051, TC052: the list of trainers against the lines that have their names."""
     if ctx.config is None or not ctx.config.line("trainer_list").line:
         return
@@ -110,7 +110,7 @@ def trainers(ctx: Context) -> Iterator[Finding]:
         seen.add(name)
 
 
-def gpus(ctx: Context) -> Iterator[Finding]:
+def gpus(ctx: Context) -> Iterator[LintFinding]:
     """TC060, TC061, TC062: GPU entries."""
     if ctx.config is None or not ctx.config.line("gpu_list").line:
         return
@@ -138,7 +138,7 @@ def _is_address(text: str) -> bool:
     return not placeholder and bool(re.fullmatch(r"[A-Za-z][\w-]*(?:\.[\w-]+)*", text))
 
 
-def visible(ctx: Context) -> Iterator[Finding]:
+def visible(ctx: Context) -> Iterator[LintFinding]:
     """TC063: one GPU stays visible for the next entry, where no inference undoes it."""
     if ctx.config is None or ctx.dialect is None:
         return

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from tipc.config.lint.align import names_of, split_key
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
+from tipc.config.lint.line_alignment import names_of, split_key
 from tipc.config.lint.script_layout import NAMED_ROWS
 from tipc.config.lint.subject import Context
 from tipc.config.source import Line
 from tipc.kinds import BENCHMARK_CHAIN
 
 
-def misplaced(ctx: Context) -> Iterator[Finding]:
+def misplaced(ctx: Context) -> Iterator[LintFinding]:
     """TC013: a name that stands where the script reads another field. Once: what follows is shifted, too."""
     if ctx.config is None or ctx.dialect is not None:
         return
@@ -39,7 +39,7 @@ def misplaced(ctx: Context) -> Iterator[Finding]:
             return
 
 
-def benchmark_layout(ctx: Context) -> Iterator[Finding]:
+def benchmark_layout(ctx: Context) -> Iterator[LintFinding]:
     """TC015: a config in the layout of benchmark_train.sh under the name of a training config."""
     if ctx.chain != BENCHMARK_CHAIN or "train_infer" not in os.path.basename(ctx.source.path):
         return
@@ -47,7 +47,7 @@ def benchmark_layout(ctx: Context) -> Iterator[Finding]:
     yield ctx.find("TC015", place)
 
 
-def file_name(ctx: Context) -> Iterator[Finding]:
+def file_name(ctx: Context) -> Iterator[LintFinding]:
     """TC080: the extension of the file itself."""
     name = os.path.basename(ctx.source.path)
     if name.endswith(".txt.txt"):

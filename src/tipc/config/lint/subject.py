@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tipc.config.layout import Config, Row
-from tipc.config.lint.align import Alignment
 from tipc.config.lint.cases import CASES
-from tipc.config.lint.finding import Edit, Finding, Told
+from tipc.config.lint.finding import Edit, LintFinding, Told
+from tipc.config.lint.line_alignment import LineAlignment
 from tipc.config.rules import Dialect
 from tipc.config.source import Line, Source, Value
 
@@ -23,11 +23,11 @@ class Context(NamedTuple):
     chain: str = ""
     script: str = ""  # the text of the script that reads the file, where it is none of ours
     dialect: Dialect | None = None
-    alignment: Alignment | None = None
+    alignment: LineAlignment | None = None
     config: Config | None = None  # its lines are the aligned ones: a missing line shifts nothing here
     used: tuple[Row, ...] = ()  # the rows whose line is there and that the script uses
 
-    def find(self, case: str, place: Value | Line | int, *edits: Edit, **params: Told) -> Finding:
+    def find(self, case: str, place: Value | Line | int, *edits: Edit, **params: Told) -> LintFinding:
         """A finding at a value, at the whole of a line, or at a line's number."""
         assert set(params) == set(CASES[case]), f"{case} has the parameters {CASES[case]}"
         if isinstance(place, Value):
@@ -37,7 +37,7 @@ class Context(NamedTuple):
         else:
             line, column, length = place, 0, 0
         told = tuple(params.items())
-        return Finding(self.source.path, line, column, max(length, 1), case, told, edits)
+        return LintFinding(self.source.path, line, column, max(length, 1), case, told, edits)
 
     def line(self, number: int) -> str:
         """The text of a physical line."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tipc.config.bash import items
-from tipc.config.lint.finding import Edit, Finding
+from tipc.config.lint.finding import Edit, LintFinding
 from tipc.config.lint.subject import Context, is_null
 from tipc.config.source import Value
 from tipc.reasons import because
@@ -18,7 +18,7 @@ _COMPARED = ("infer_quant", "mkldnn", "use_trt")
 _LETTERS = {"true": "True", "false": "False"}
 
 
-def colons(ctx: Context) -> Iterator[Finding]:
+def colons(ctx: Context) -> Iterator[LintFinding]:
     """TC020, TC021, TC022: no colon, ``=`` for a colon, a value that goes on behind a second colon."""
     for row, config in ctx.rows():
         line = config.line(row.name)
@@ -41,7 +41,7 @@ def colons(ctx: Context) -> Iterator[Finding]:
                 yield ctx.find("TC022", Value(text[second:], line.line, second + 1), kept=kept[:60])
 
 
-def nulls(ctx: Context) -> Iterator[Finding]:
+def nulls(ctx: Context) -> Iterator[LintFinding]:
     """TC030: ``null`` with a blank beside it."""
     for row, config in ctx.rows():
         value = config.value(row.name)
@@ -50,7 +50,7 @@ def nulls(ctx: Context) -> Iterator[Finding]:
             yield ctx.find("TC030", value, ctx.replaced(value, "null"), shown=shown)
 
 
-def blank_scripts(ctx: Context) -> Iterator[Finding]:
+def blank_scripts(ctx: Context) -> Iterator[LintFinding]:
     """TC034: a script of nothing but blanks."""
     for row, config in ctx.rows("v"):
         value = config.value(row.name)
@@ -59,7 +59,7 @@ def blank_scripts(ctx: Context) -> Iterator[Finding]:
             yield ctx.find("TC034", value, ctx.replaced(value, "null"), key=key)
 
 
-def blanks(ctx: Context) -> Iterator[Finding]:
+def blanks(ctx: Context) -> Iterator[LintFinding]:
     """TC031, TC032: blanks beside list items, names and option values."""
     for row, config in ctx.rows():
         value = config.value(row.name)
@@ -100,7 +100,7 @@ def _one_slip(a: str, b: str) -> bool:
     return len(long) - len(short) == 1 and any(long[:n] + long[n + 1 :] == short for n in range(len(long)))
 
 
-def booleans(ctx: Context) -> Iterator[Finding]:
+def booleans(ctx: Context) -> Iterator[LintFinding]:
     """TC033: ``Fasle`` and its like, and ``true`` where the script compares with ``True``."""
     compared = {config.line(row.name).line for row, config in ctx.rows("l") if row.name in _COMPARED}
     for line in ctx.source.seen():
@@ -119,7 +119,7 @@ def booleans(ctx: Context) -> Iterator[Finding]:
                 yield ctx.find("TC033", place, edit, word=word, right=right)
 
 
-def devices(ctx: Context) -> Iterator[Finding]:
+def devices(ctx: Context) -> Iterator[LintFinding]:
     """TC090: an inference device that the script has no branch for."""
     for row, config in ctx.rows("l"):
         if row.name != "use_gpu" or ctx.dialect is None or is_null(config.value("inference")):
@@ -138,7 +138,7 @@ def devices(ctx: Context) -> Iterator[Finding]:
             yield ctx.find("TC090", item, *edits, word=word, fix=fix)
 
 
-def numbers(ctx: Context) -> Iterator[Finding]:
+def numbers(ctx: Context) -> Iterator[LintFinding]:
     """TC091: a word where a number belongs."""
     for row, config in ctx.rows():
         if row.kind != "number":
@@ -159,7 +159,7 @@ def numbers(ctx: Context) -> Iterator[Finding]:
                 yield ctx.find("TC091", item, text=item.text.strip())
 
 
-def empty_lists(ctx: Context) -> Iterator[Finding]:
+def empty_lists(ctx: Context) -> Iterator[LintFinding]:
     """TC093: a loop with no turn."""
     for row, config in ctx.rows("l"):
         line, value = config.line(row.name), config.value(row.name)
@@ -181,7 +181,7 @@ def empty_lists(ctx: Context) -> Iterator[Finding]:
             yield ctx.find("TC093", line, *edits, row=row.name)
 
 
-def lengths(ctx: Context) -> Iterator[Finding]:
+def lengths(ctx: Context) -> Iterator[LintFinding]:
     """TC092: lists that are read side by side."""
     if ctx.config is None:
         return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tipc.config.layout import Config
-from tipc.config.lint.finding import Finding
+from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, is_null
 from tipc.config.source import Value
 from tipc.reasons import Reason, because
@@ -20,7 +20,7 @@ _EXTENSION_TWICE = re.compile(
 _SHELL = re.compile(r"&&|\|\||;|`|\$\(|[<>]|(?<!\|)\|(?!\|)")
 
 
-def words(ctx: Context) -> Iterator[Finding]:
+def words(ctx: Context) -> Iterator[LintFinding]:
     """TC080, TC081, TC082: file names and options inside values."""
     for line in ctx.source.seen():
         twice = _EXTENSION_TWICE.search(line.text)
@@ -61,7 +61,7 @@ def _options(text: str) -> list[str]:
     return names
 
 
-def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[Finding]:
+def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[LintFinding]:
     counted = Counter(_options(value.text))
     for name, count in counted.items():
         bare = name.removeprefix("-o ")
@@ -78,7 +78,7 @@ def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[Findin
             yield ctx.find("TC081-line", place, option=key, line=config.line(other).line)
 
 
-def scripts(ctx: Context) -> Iterator[Finding]:
+def scripts(ctx: Context) -> Iterator[LintFinding]:
     """TC070, TC071: scripts and config files that are not in the repository."""
     if ctx.repo is None:
         return
@@ -95,7 +95,7 @@ def scripts(ctx: Context) -> Iterator[Finding]:
                 yield from _files(ctx, value, folder)
 
 
-def _files(ctx: Context, value: Value, folder: str) -> Iterator[Finding]:
+def _files(ctx: Context, value: Value, folder: str) -> Iterator[LintFinding]:
     split = split_words(value.text)
     script = next((word for word in split if word.endswith((".py", ".sh"))), "")
     if script and not _there(ctx, folder, script):
@@ -125,7 +125,7 @@ def _meant(ctx: Context, folder: str, script: str) -> Reason:
     return because("lint-correct-path")
 
 
-def null_inference(ctx: Context) -> Iterator[Finding]:
+def null_inference(ctx: Context) -> Iterator[LintFinding]:
     """TC072: an export, and no script that infers with it."""
     if ctx.config is None or ctx.dialect is None or "norm_export" not in ctx.config.rows:
         return
@@ -135,7 +135,7 @@ def null_inference(ctx: Context) -> Iterator[Finding]:
         yield ctx.find("TC072", ctx.config.line("inference"))
 
 
-def outside(ctx: Context) -> Iterator[Finding]:
+def outside(ctx: Context) -> Iterator[LintFinding]:
     """TC073: a model to quantise that is not in the repository."""
     if ctx.config is None or "kl_quant" not in ctx.config.rows:
         return

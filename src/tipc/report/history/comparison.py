@@ -10,7 +10,7 @@ from statistics import median
 from tipc.kinds import BAD
 from tipc.report.figures import ACCURACY, LATENCY, LOSS, LOWER, MEMORY, OF_THE_MACHINE, SPEED, TIME
 from tipc.report.groups import Group, groups_of, judged
-from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.history_store import Figure, PastRun
 from tipc.report.history.spread import (
     RUNS,
     TWINS,
@@ -66,8 +66,8 @@ class Change:
 class Comparison:
     """Everything that differs between two runs."""
 
-    old: Entry
-    new: Entry
+    old: PastRun
+    new: PastRun
     changes: tuple[Change, ...]
     broken: tuple[tuple[str, str, str, str], ...]  # plan, cell, state before, state now
     appeared: tuple[tuple[str, str], ...]
@@ -111,13 +111,15 @@ class Comparison:
 class Sides:
     """The runs that stand for either side of a comparison, and those that tell how figures vary."""
 
-    olds: tuple[Entry, ...]
-    news: tuple[Entry, ...]
-    known: tuple[Entry, ...]  # earlier runs on the machine of the new one, oldest first
+    olds: tuple[PastRun, ...]
+    news: tuple[PastRun, ...]
+    known: tuple[PastRun, ...]  # earlier runs on the machine of the new one, oldest first
     like: bool  # both sides ran on the same kind of machine
 
 
-def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | None = None) -> Comparison:
+def compare(
+    old: PastRun, new: PastRun, repeats: Sequence[PastRun], *, worth: float | None = None
+) -> Comparison:
     """Compare two runs; ``repeats`` are earlier runs of the history, oldest first.
 
     Those on the same machine tell how much each figure varies. Those of them with the same commits and
@@ -145,7 +147,7 @@ def compare(old: Entry, new: Entry, repeats: Sequence[Entry], *, worth: float | 
     )
 
 
-def _sides(old: Entry, new: Entry, repeats: Sequence[Entry]) -> Sides:
+def _sides(old: PastRun, new: PastRun, repeats: Sequence[PastRun]) -> Sides:
     known = tuple(entry for entry in repeats if entry.machine == new.machine and entry.id != new.id)
     if old.machine != new.machine:
         return Sides((old,), (new,), known, like=False)
@@ -211,7 +213,7 @@ def _group_changes(sides: Sides, figures: Mapping[Key, Figure], worth: float | N
     return found
 
 
-def _broken(old: Entry, new: Entry) -> tuple[tuple[str, str, str, str], ...]:
+def _broken(old: PastRun, new: PastRun) -> tuple[tuple[str, str, str, str], ...]:
     """The cells that passed and do not pass any more."""
     found = []
     for (plan, cell), state in old.cells.items():
@@ -221,7 +223,7 @@ def _broken(old: Entry, new: Entry) -> tuple[tuple[str, str, str, str], ...]:
     return tuple(found)
 
 
-def middle_of(run: Entry, repeats: Sequence[Entry]) -> dict[Key, Figure]:
+def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
     """The figures of a run, each as the median over its repeats where there are any."""
     middle = {}
     for key, figure in run.figures.items():
@@ -232,7 +234,7 @@ def middle_of(run: Entry, repeats: Sequence[Entry]) -> dict[Key, Figure]:
     return middle
 
 
-def _repeated(key: Key, like: Figure, known: Sequence[Entry], *, robust: bool) -> Spread | None:
+def _repeated(key: Key, like: Figure, known: Sequence[PastRun], *, robust: bool) -> Spread | None:
     """How much a figure varies from run to run: between repeats, else between neighbours."""
     entries = [entry for entry in known if key in entry.figures]
     groups = [[on_scale(like, entry.figures[key].value) for entry in group] for group in by_build(entries)]
@@ -254,7 +256,7 @@ def _alone(change: Change, least: float) -> Change:
     return replace(change, bound=least, verdict=EQUAL, suspect=True)
 
 
-def _having(key: Key, entries: Sequence[Entry]) -> int:
+def _having(key: Key, entries: Sequence[PastRun]) -> int:
     return max(1, sum(key in entry.figures for entry in entries))
 
 

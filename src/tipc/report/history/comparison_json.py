@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tipc.report.history.comparison import Change, Comparison
-from tipc.report.history.history_store import Entry
+from tipc.report.history.history_store import PastRun
 
 SCHEMA = "tipc.comparison/1"
 
@@ -91,7 +91,7 @@ def comparison_to_json(result: Comparison) -> dict[str, Any]:
     return {"schema": SCHEMA, **asdict(document)}
 
 
-def _run(entry: Entry, count: int) -> ComparedRun:
+def _run(entry: PastRun, count: int) -> ComparedRun:
     return ComparedRun(entry.id, entry.machine_name, entry.versions, count)
 
 

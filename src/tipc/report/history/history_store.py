@@ -60,7 +60,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Entry:
+class PastRun:
     """One run as the history knows it."""
 
     id: str
@@ -77,7 +77,7 @@ class Entry:
     cells: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (plan, cell) → state
 
 
-def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = False) -> list[Entry]:
+def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = False) -> list[PastRun]:
     """The newest runs, oldest first. Looking makes no file where there is none."""
     if not (home / NAME).is_file():
         return []
@@ -86,7 +86,7 @@ def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = Fa
         return [history.filled(entry) for entry in entries] if figures else entries
 
 
-def entry_of(view: RunView) -> Entry:
+def entry_of(view: RunView) -> PastRun:
     """What the history keeps of a run."""
     run = view.run
     figures = {}
@@ -109,7 +109,7 @@ def entry_of(view: RunView) -> Entry:
                         metric.samples,
                     )
                     figures[figure.key] = figure
-    return Entry(
+    return PastRun(
         run.id,
         run.started,
         view.elapsed,
@@ -172,7 +172,7 @@ class History:
                     (f"{run}~{number}", run),
                 )
 
-    def put(self, entry: Entry, directory: str = "") -> None:
+    def put(self, entry: PastRun, directory: str = "") -> None:
         """Write one entry, whole or not at all."""
         run = (entry.id, entry.started, entry.seconds, entry.machine, entry.machine_name)
         rest = (entry.versions, entry.build, entry.word, entry.headline, json.dumps(entry.models), directory)
@@ -204,7 +204,7 @@ class History:
                 ],
             )
 
-    def entries(self, *, machine: str = "", limit: int = 20) -> list[Entry]:
+    def entries(self, *, machine: str = "", limit: int = 20) -> list[PastRun]:
         """The newest runs, oldest first, without their figures."""
         order = "started DESC, id LIKE '%~%', id DESC"  # earlier calls of a run come before it
         query = f"SELECT * FROM runs WHERE ? IN ('', machine) ORDER BY {order} LIMIT ?"
@@ -212,7 +212,7 @@ class History:
             rows = self.db.execute(query, (machine, limit)).fetchall()
         return [_entry(row) for row in rows][::-1]
 
-    def before(self, entry: Entry, limit: int = 50) -> list[Entry]:
+    def before(self, entry: PastRun, limit: int = 50) -> list[PastRun]:
         """The runs before this one on the same machine that share a config with it, oldest first, filled.
 
         Earlier calls of a run (``<id>~1``) are none: their figures are those of the run.
@@ -228,7 +228,7 @@ class History:
             rows = self.db.execute(query, values).fetchall()
         return [self.filled(_entry(row)) for row in rows][::-1]
 
-    def find(self, ref: str) -> Entry | None:
+    def find(self, ref: str) -> PastRun | None:
         """A run by its id or by a prefix that only one has; None if there is none."""
         with self._told():
             rows = self.db.execute("SELECT * FROM runs WHERE id = ?", (ref,)).fetchall()
@@ -240,7 +240,7 @@ class History:
             raise UsageError(f"`{ref}` names several runs: {', '.join(row['id'] for row in rows)}")
         return self.filled(_entry(rows[0])) if rows else None
 
-    def filled(self, entry: Entry) -> Entry:
+    def filled(self, entry: PastRun) -> PastRun:
         """The entry with its figures and cells."""
         with self._told():
             figures = [
@@ -253,7 +253,7 @@ class History:
             "figures": {figure.key: figure for figure in figures},
             "cells": {(row["plan"], row["cell"]): row["state"] for row in cells},
         }
-        return Entry(**values)
+        return PastRun(**values)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -274,10 +274,10 @@ def _sources(run: Run) -> list[str]:
     return sorted({digest for one in inputs for name, digest in one if name in ("scripts", "config")})
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _entry(row: sqlite3.Row) -> PastRun:
     values: dict[str, Any] = {name: row[name] for name in row.keys() if name != "directory"}  # noqa: SIM118
     values["models"] = tuple(json.loads(values["models"]))
-    return Entry(**values)
+    return PastRun(**values)
 
 
 def _figure(row: sqlite3.Row) -> Figure:

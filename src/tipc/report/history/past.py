@@ -9,7 +9,7 @@ from statistics import median
 from tipc.kinds import WORST_FIRST
 from tipc.report.figures import ACCURACY, LATENCY, SPEED, TIME
 from tipc.report.history.comparison import Comparison, compare
-from tipc.report.history.history_store import Entry, Figure, History
+from tipc.report.history.history_store import Figure, History, PastRun
 
 RUNS = 20  # that a course shows
 
@@ -21,7 +21,7 @@ class Course:
     kind: str  # TIME, SPEED, LATENCY or ACCURACY
     name: str  # "inference_ms"
     unit: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PastRun, ...]
     values: tuple[float, ...]
 
 
@@ -30,7 +30,7 @@ class PlanCourse:
     """A config over the last runs: how each ended, and its figures."""
 
     plan: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PastRun, ...]
     states: tuple[str, ...]
     courses: tuple[Course, ...]
 
@@ -39,7 +39,7 @@ class PlanCourse:
 class Past:
     """The last runs that share a config with this one on the same machine, oldest first, this one last."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[PastRun, ...]
     comparison: Comparison | None
 
     @property
@@ -54,7 +54,7 @@ class Past:
         return found
 
 
-def past_of(history: History, now: Entry) -> Past:
+def past_of(history: History, now: PastRun) -> Past:
     """The past of a run that is in the history, compared with ``base_of`` it."""
     earlier = history.before(now)
     base = base_of(now, earlier)
@@ -62,7 +62,7 @@ def past_of(history: History, now: Entry) -> Past:
     return Past((*earlier[-RUNS:], now), comparison)
 
 
-def base_of(now: Entry, earlier: Sequence[Entry]) -> Entry | None:
+def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:
     """The run to compare with: the newest before it of another version, else the newest before it."""
     other = next((entry for entry in reversed(earlier) if entry.build != now.build), None)
     if other is not None:
@@ -70,7 +70,7 @@ def base_of(now: Entry, earlier: Sequence[Entry]) -> Entry | None:
     return earlier[-1] if earlier else None
 
 
-def _plan_course(plan: str, entries: Sequence[Entry]) -> PlanCourse:
+def _plan_course(plan: str, entries: Sequence[PastRun]) -> PlanCourse:
     states = []
     for entry in entries:
         mine = [state for (name, _cell), state in entry.cells.items() if name == plan]
@@ -78,7 +78,7 @@ def _plan_course(plan: str, entries: Sequence[Entry]) -> PlanCourse:
     return PlanCourse(plan, tuple(entries), tuple(states), tuple(_courses(plan, entries)))
 
 
-def _courses(plan: str, entries: Sequence[Entry]) -> list[Course]:
+def _courses(plan: str, entries: Sequence[PastRun]) -> list[Course]:
     """Of the newest run's figures one of each kind; a run that lacks a step of it is left out."""
     now = entries[-1]
     mine = [figure for figure in now.figures.values() if figure.plan == plan]
@@ -96,7 +96,7 @@ def _courses(plan: str, entries: Sequence[Entry]) -> list[Course]:
     return found
 
 
-def _value(kind: str, figures: Sequence[Figure], entry: Entry) -> float:
+def _value(kind: str, figures: Sequence[Figure], entry: PastRun) -> float:
     """All the time that the steps took; of other figures the middle one of the steps."""
     values = [entry.figures[figure.key].value for figure in figures]
     return sum(values) if kind == TIME else float(median(values))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import fmean, median
 
 from tipc.report.figures import OF_THE_MACHINE
-from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.history_store import Figure, PastRun
 
 REPEATS = 4  # so many runs tell how much they differ from one to the next
 RUNS = 8  # so many tell how the machine varies: its calm and busy times last for minutes
@@ -77,15 +77,15 @@ def within_builds(groups: Iterable[Sequence[float]], *, robust: bool = False) ->
     return Spread(math.sqrt(2 * squares / freedom), freedom, source)
 
 
-def by_build(entries: Iterable[Entry]) -> list[list[Entry]]:
+def by_build(entries: Iterable[PastRun]) -> list[list[PastRun]]:
     """The runs that repeat each other, as far as can be told: same commits, same versions."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[PastRun]] = {}
     for entry in entries:
         groups.setdefault(entry.build, []).append(entry)
     return list(groups.values())
 
 
-def largest(entries: Iterable[Entry], figures: Mapping[Key, Figure]) -> float | None:
+def largest(entries: Iterable[PastRun], figures: Mapping[Key, Figure]) -> float | None:
     """The furthest that a speed or time was ever from the middle of its repeats; None: too few to tell."""
     timed = {key: like for key, like in figures.items() if _like(like) == TIMED}
     found = []

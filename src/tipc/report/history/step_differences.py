@@ -18,7 +18,7 @@ from tipc.report.history.comparison import (
     Change,
     Comparison,
 )
-from tipc.report.history.history_store import Entry
+from tipc.report.history.history_store import PastRun
 from tipc.report.history.spread import RUNS, TWINS
 from tipc.report.plain_text import clean, figure
 from tipc.report.terminal import Line, Span, aligned
@@ -103,7 +103,7 @@ def _conclusion(result: Comparison) -> Line:
     return [Span(result.conclusion.upper(), style), Span(f" · {', '.join(told)}")]
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: PastRun) -> str:
     return clean(f"{entry.id}  ({entry.machine_name}; {entry.versions})")
 
 

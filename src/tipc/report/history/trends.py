@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import localtime, strftime
 
 from tipc.report.figures import HIGHER, OF_THE_MACHINE
-from tipc.report.history.history_store import Entry, Figure
+from tipc.report.history.history_store import Figure, PastRun
 from tipc.report.history.spread import between_runs, on_scale
 from tipc.report.plain_text import clean, figure
 from tipc.report.terminal import Line, Span, aligned
@@ -15,9 +15,9 @@ from tipc.report.terminal import Line, Span, aligned
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def trends(entries: Sequence[Entry], metric: str, words: str = "") -> list[Line]:
+def trends(entries: Sequence[PastRun], metric: str, words: str = "") -> list[Line]:
     """For each machine and each step that has the figure: its course, first and last value, and spread."""
-    found: dict[tuple[str, str, str, str], list[tuple[Entry, Figure]]] = {}
+    found: dict[tuple[str, str, str, str], list[tuple[PastRun, Figure]]] = {}
     for entry in entries:
         for one in entry.figures.values():
             if metric in (one.metric, one.kind) and words.lower() in f"{one.plan} {one.step}".lower():
@@ -38,7 +38,7 @@ def trends(entries: Sequence[Entry], metric: str, words: str = "") -> list[Line]
     return lines
 
 
-def _row(course: Sequence[tuple[Entry, Figure]]) -> list[Line]:
+def _row(course: Sequence[tuple[PastRun, Figure]]) -> list[Line]:
     figures = [one for _, one in course]
     first, last = figures[0], figures[-1]
     points = [on_scale(one, one.value) for one in figures]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from tipc.report.matrix import Place
+from tipc.report.support_matrix import Place
 
 UNFIT = re.compile(r"[^A-Za-z0-9_.,+/-]+")
 LONGEST = 100

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tipc.certify.check_text import finding_words
 from tipc.certify.verdict import Finding
-from tipc.certify.words import finding_words
 from tipc.kinds import BAD, PASS, STATE_OF_STATUS, UNCERTIFIED, UNCHECKED, WORST_FIRST
 from tipc.language import say, sentence
 from tipc.report.failures import FailureGroup, failure_groups
 from tipc.report.html.anchors import Anchors
-from tipc.report.html.links import file_link
+from tipc.report.html.file_links import file_link
 from tipc.report.plain_text import clean, cut
 from tipc.report.view import CellView, PlanView, RunView
 

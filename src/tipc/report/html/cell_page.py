@@ -17,10 +17,10 @@ from tipc.report.evidence import operator_counts
 from tipc.report.figures import curve_rows
 from tipc.report.html import charts
 from tipc.report.html.anchors import Anchors
-from tipc.report.html.links import file_link
+from tipc.report.html.file_links import file_link
 from tipc.report.html.pictures import Pictures
-from tipc.report.matrix import Place
 from tipc.report.plain_text import command, duration, figure, log_end, relative, size
+from tipc.report.support_matrix import Place
 from tipc.report.view import CellView, PlanView, StepView, asked
 
 TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for

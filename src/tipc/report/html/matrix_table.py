@@ -10,8 +10,8 @@ from markupsafe import Markup
 from tipc.kinds import BAD, SIGNS, UNCERTIFIED, WORST_FIRST
 from tipc.language import say
 from tipc.report.html.anchors import Anchors
-from tipc.report.matrix import SINGLE, Entry, Matrix
 from tipc.report.plain_text import clean
+from tipc.report.support_matrix import SINGLE, Matrix, MatrixEntry
 
 REASONS = 300  # characters of why a field is not more
 
@@ -60,7 +60,7 @@ def _column(side: str, key: tuple[str, str]) -> str:
     return say("one card") if key[1] == SINGLE else say("several")
 
 
-def _field(entry: Entry | None, anchors: Anchors, brief: bool) -> Markup:
+def _field(entry: MatrixEntry | None, anchors: Anchors, brief: bool) -> Markup:
     if entry is None:
         return Markup("<td>")
     state = entry.state

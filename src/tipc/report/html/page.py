@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from tipc import __version__
+from tipc.certify.check_text import finding_words
 from tipc.certify.verdict_store import plain
-from tipc.certify.words import finding_words
 from tipc.kinds import BAD, PASS, SIGNS, STATE_OF_STATUS, WORST_FIRST
 from tipc.language import language, plural, say
 from tipc.report.evidence import shown
@@ -28,8 +28,8 @@ from tipc.report.html.matrix_table import matrix_table
 from tipc.report.html.past_page import past_page
 from tipc.report.html.timeline import timeline
 from tipc.report.machine_facts import machine_name, versions
-from tipc.report.matrix import matrix_of
 from tipc.report.plain_text import clean, command, duration, figure, one_line
+from tipc.report.support_matrix import matrix_of
 from tipc.report.view import PlanView, RunView
 
 if TYPE_CHECKING:

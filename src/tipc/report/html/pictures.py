@@ -12,8 +12,8 @@ from typing import Any
 
 from tipc.language import say
 from tipc.plan.model import Step
+from tipc.report.html.file_links import file_link
 from tipc.report.html.ground_truth import truth_of
-from tipc.report.html.links import file_link
 from tipc.report.plain_text import log_end
 from tipc.report.view import CellView, PlanView
 from tipc.run.record.results import StepResult

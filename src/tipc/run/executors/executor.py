@@ -25,7 +25,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """How a task ended, and what its whole process tree used."""
 
     exit_code: int | None  # None: killed by ``signal``
@@ -52,9 +52,9 @@ class Executor(Protocol):
     name: str
 
     def start(self, task: Task) -> int:
-        """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
+        """Start the task, return its ticket; an impossible task ends at once with ``TaskOutcome.error``."""
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
 
     def kill(self, ticket: int) -> None:

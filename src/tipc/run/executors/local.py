@@ -13,7 +13,7 @@ from typing import Any
 
 from tipc.command import Command
 from tipc.errors import EnvironmentProblem
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.gpu_use import EVERY, GpuUse, watch
 from tipc.run.executors.spawner import Spawner
 from tipc.run.executors.warmth import WarmServer, Warmth
@@ -51,12 +51,12 @@ class LocalExecutor:
         self.host = socket.gethostname()
         self._selector = selectors.DefaultSelector()
         self._running: dict[int, _Running] = {}
-        self._ended: list[tuple[int, Outcome]] = []
+        self._ended: list[tuple[int, TaskOutcome]] = []
         self._tickets = 0
         self._spawner: Spawner | None = None
 
     def start(self, task: Task) -> int:
-        """Start the task, return its ticket; an impossible task ends at once with ``Outcome.error``."""
+        """Start the task, return its ticket; an impossible task ends at once with ``TaskOutcome.error``."""
         self._tickets += 1
         if task.facts is not None:
             forget_facts(task.facts)
@@ -72,7 +72,9 @@ class LocalExecutor:
             gpu = watch(task.gpus)
             server, spawner, control = self._hand_over(task, request, warm=warm)
         except (OSError, EnvironmentProblem) as error:
-            self._end(ticket, Outcome(None, error=f"nothing can be started: {error}", started=time.time()))
+            self._end(
+                ticket, TaskOutcome(None, error=f"nothing can be started: {error}", started=time.time())
+            )
         else:
             self._running[ticket] = _Running(task, spawner, server, control, gpu=gpu)
             self._selector.register(control, selectors.EVENT_READ, ticket)
@@ -92,7 +94,7 @@ class LocalExecutor:
         running = self._running.get(ticket)
         return memory(running.keeper) if running and running.keeper else 0
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
         until = None if timeout is None else time.monotonic() + timeout
         while self._running and not self._ended:
@@ -168,7 +170,7 @@ class LocalExecutor:
             if running.step:
                 running.step.kill_tree()  # its server does that, too, unless it was killed as well
             error = "" if running.interrupted else "the keeper of the step was killed"
-            self._end(ticket, Outcome(None, error=error, interrupted=running.interrupted, host=self.host))
+            self._end(ticket, TaskOutcome(None, error=error, interrupted=running.interrupted, host=self.host))
         elif "outcome" in message:
             self._hear_outcome(ticket, running, message)
         elif "pid" in message:
@@ -212,13 +214,13 @@ class LocalExecutor:
         if server in self.warmth.servers and not self.warmth.hear(server):
             self._forget(server)
 
-    def _outcome(self, running: _Running, told: Mapping[str, Any]) -> Outcome:
-        known = {name: told[name] for name in Outcome.__dataclass_fields__ if name in told}
+    def _outcome(self, running: _Running, told: Mapping[str, Any]) -> TaskOutcome:
+        known = {name: told[name] for name in TaskOutcome.__dataclass_fields__ if name in told}
         if running.gpu:
             known.update(peak_gpu=running.gpu.peak, gpu_util=running.gpu.mean)
-        return replace(Outcome(None, host=self.host), **known)
+        return replace(TaskOutcome(None, host=self.host), **known)
 
-    def _end(self, ticket: int, outcome: Outcome, idle: bool = False) -> None:
+    def _end(self, ticket: int, outcome: TaskOutcome, idle: bool = False) -> None:
         running = self._running.pop(ticket, None)
         if running:
             self._selector.unregister(running.control)

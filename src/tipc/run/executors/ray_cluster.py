@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tipc.errors import EnvironmentProblem
-from tipc.run.executors.executor import Outcome, Task
+from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import GRACE, LocalExecutor
 from tipc.run.record.facts import forget_facts, put_facts, take_facts
 
@@ -45,12 +45,12 @@ class RemoteStep:
         self.grace = grace
         self.stop = threading.Event()
 
-    def run(self) -> Outcome:
+    def run(self) -> TaskOutcome:
         """Run the task to its end."""
         executor = LocalExecutor(warm=False, grace=self.grace)
         try:
             ticket = executor.start(self.task)
-            ended: list[tuple[int, Outcome]] = []
+            ended: list[tuple[int, TaskOutcome]] = []
             while not ended:
                 if self.stop.is_set():
                     executor.kill(ticket)
@@ -136,7 +136,7 @@ class RayExecutor:
                 raise EnvironmentProblem(message, remedy=remedy) from error
         self._remote = ray.remote(max_concurrency=4)(RemoteStep)
         self._running: dict[int, _Running] = {}
-        self._ended: list[tuple[int, Outcome]] = []
+        self._ended: list[tuple[int, TaskOutcome]] = []
         self._tickets = 0
         self._markers: dict[Path, Path] = {}
 
@@ -151,7 +151,7 @@ class RayExecutor:
             task.log.write_bytes(b"")
         except OSError as error:
             why = f"the log {task.log} cannot be written: {error.strerror}"
-            self._ended.append((ticket, Outcome(126, error=why, started=time.time())))
+            self._ended.append((ticket, TaskOutcome(126, error=why, started=time.time())))
             return ticket
         marker = self._marker(task.log.parent)
         options = {"num_cpus": task.cores, "num_gpus": len(task.gpus), "name": f"tipc-{uuid.uuid4().hex[:8]}"}
@@ -159,7 +159,7 @@ class RayExecutor:
         self._running[ticket] = _Running(task, actor, actor.run.remote(), time.time())
         return ticket
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Outcome]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
         until = None if timeout is None else time.monotonic() + timeout
         while self._running and not self._ended:
@@ -237,7 +237,7 @@ class RayExecutor:
             self._fetch(running, timeout=PATIENCE)
         self._drop(ticket, self._with_facts(running, outcome))
 
-    def _with_facts(self, running: _Running, outcome: Outcome) -> Outcome:
+    def _with_facts(self, running: _Running, outcome: TaskOutcome) -> TaskOutcome:
         """Bring the facts here; what was written is what was seen, whatever the node did with it since."""
         if running.task.facts is None or not outcome.facts:
             return outcome
@@ -251,12 +251,12 @@ class RayExecutor:
         running = self._running[ticket]
         killed = running.killed is not None
         wall = time.time() - running.started
-        outcome = Outcome(
+        outcome = TaskOutcome(
             None, interrupted=killed, error="" if killed else why, started=running.started, wall=wall
         )
         self._drop(ticket, outcome)
 
-    def _drop(self, ticket: int, outcome: Outcome) -> None:
+    def _drop(self, ticket: int, outcome: TaskOutcome) -> None:
         running = self._running.pop(ticket)
         self.ray.kill(running.actor)
         self._ended.append((ticket, outcome))

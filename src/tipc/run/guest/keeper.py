@@ -32,7 +32,7 @@ KILL_EVERY = 0.01
 CLOCK_JUMP = 1.0  # seconds; less is a clock that is being corrected, and no jump
 
 
-class Watch:
+class StepWatch:
     """One step, from its start to the last of its processes."""
 
     def __init__(self, request: dict[str, Any], control: socket.socket, wake: int) -> None:
@@ -237,6 +237,6 @@ def keep(control: socket.socket, *, warm: bool) -> NoReturn:
     request = receive(control)
     while request is not None:
         if "argv" in request:  # not the wish to end a step that had just ended by itself
-            Watch(request, control, wake).run(warm=warm)
+            StepWatch(request, control, wake).run(warm=warm)
         request = receive(control)
     os._exit(0)

@@ -19,8 +19,8 @@ from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import missing
 from tipc.run.attempt import Attempt, Conditions, begin, finish
-from tipc.run.earlier import Earlier, Kept
-from tipc.run.executors.executor import Executor, Outcome, Task
+from tipc.run.earlier import Earlier, KeptResult
+from tipc.run.executors.executor import Executor, Task, TaskOutcome
 from tipc.run.inputs import Inputs
 from tipc.run.record.journal import Journal
 from tipc.run.record.results import Key, StepResult
@@ -46,7 +46,7 @@ class Watcher(Protocol):
     def ended(self, plan: Plan, step: Step, result: StepResult) -> None:
         """The last word on a step that ran or was blocked."""
 
-    def kept(self, plan: Plan, step: Step, kept: Kept) -> None:
+    def kept(self, plan: Plan, step: Step, kept: KeptResult) -> None:
         """A step need not run again: its earlier result holds."""
 
     def pulse(self) -> None:
@@ -68,7 +68,7 @@ class Beside(Protocol):
     def started(self, task: Task, ticket: int) -> None:
         """It runs."""
 
-    def ended(self, ticket: int, outcome: Outcome) -> None:
+    def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         """It has ended."""
 
     def pulse(self) -> None:
@@ -204,7 +204,7 @@ class Scheduler:
             self._tickets_beside.add(ticket)
             self._beside.started(task, ticket)
 
-    def _end_beside(self, ticket: int, outcome: Outcome) -> None:
+    def _end_beside(self, ticket: int, outcome: TaskOutcome) -> None:
         self._tickets_beside.remove(ticket)
         self._resources.give(BESIDE)
         if self._beside:
@@ -308,7 +308,7 @@ class Scheduler:
         self._running[ticket] = _Running(attempt, node, claim, inputs)
         self.watcher.started(node.plan, node.step, number, attempt.task.log)
 
-    def _end(self, ticket: int, outcome: Outcome) -> None:
+    def _end(self, ticket: int, outcome: TaskOutcome) -> None:
         running = self._running.pop(ticket)
         node, number = running.node, running.attempt.number
         result = finish(running.attempt, outcome, self.executor.name)

@@ -11,7 +11,7 @@ from tipc.kinds import INTERRUPTED, PREPARE, SIGNS
 from tipc.language import plural, say, sentence
 from tipc.plan.model import Plan, Step
 from tipc.plan.plan_text import plan_notes
-from tipc.run.earlier import Kept
+from tipc.run.earlier import KeptResult
 from tipc.run.record.results import StepResult
 from tipc.run.show import results_log
 from tipc.visible import visible
@@ -71,7 +71,7 @@ class Progress:
         if line and self.verbosity > 0:
             self.write_status(line)
 
-    def kept(self, plan: Plan, step: Step, kept: Kept) -> None:
+    def kept(self, plan: Plan, step: Step, kept: KeptResult) -> None:
         """A step does not run again."""
         self.done += 1
         state = say(kept.result.state)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tipc.plan.trace.read import paths
 from tipc.plan.trace.read.calls import Call
-from tipc.plan.trace.read.purposes import Command, Purpose, dissect, is_python, kind_of, purpose_of
+from tipc.plan.trace.read.purposes import Purpose, PythonCall, dissect, is_python, kind_of, purpose_of
 from tipc.reasons import Reason, because
 
 _INSTALLERS = re.compile(r"(?:.*/)?(?:pip[\d.]*|conda|apt(?:-get)?|yum|dnf|uv|mamba|virtualenv)")
@@ -23,7 +23,7 @@ class Link:
     """A command in its chain."""
 
     call: Call
-    command: Command
+    command: PythonCall
     kind: str
     purpose: Purpose | None
     paths: list[str]
@@ -50,7 +50,7 @@ def setup_of(call: Call) -> Reason | None:
     return None
 
 
-def _installs(command: Command) -> bool:
+def _installs(command: PythonCall) -> bool:
     return command.program.endswith("setup.py") and command.arguments[:1] in (("install",), ("develop",))
 
 

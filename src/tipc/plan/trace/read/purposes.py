@@ -35,7 +35,7 @@ _MODE_OPTION = re.compile(r"-*(?:mode|task|phase|stage|action|cmd|command|run_mo
 
 
 @dataclass(frozen=True)
-class Command:
+class PythonCall:
     """A python call taken apart: launcher, script or module, arguments."""
 
     program: str  # the script, or "-m module"
@@ -65,19 +65,19 @@ def is_python(name: str) -> bool:
     return _PYTHON.fullmatch(name) is not None
 
 
-def dissect(argv: Sequence[str]) -> Command:
+def dissect(argv: Sequence[str]) -> PythonCall:
     """Take a command apart; for programs other than python the program is their own name."""
     if not is_python(argv[0]):
-        return _launched(argv) if argv[0] in LAUNCH_PROGRAMS else Command(argv[0], tuple(argv[1:]))
+        return _launched(argv) if argv[0] in LAUNCH_PROGRAMS else PythonCall(argv[0], tuple(argv[1:]))
     words = list(argv[1:])
     while words and words[0].startswith("-") and words[0] not in ("-m", "-c", "-"):
         option = words.pop(0)
         if option in ("--version", "-V", "--help", "-h"):
-            return Command("", (), inline=True)
+            return PythonCall("", (), inline=True)
         if option in _PYTHON_OPTIONS_WITH_VALUE and words:
             words.pop(0)
     if not words or words[0] in ("-c", "-"):
-        return Command("", tuple(words), inline=True)
+        return PythonCall("", tuple(words), inline=True)
     launched, launch = False, {}
     if words[0] == "-m" and len(words) > 1 and words[1].endswith(LAUNCHERS):
         launched, words = True, words[2:]
@@ -87,15 +87,15 @@ def dissect(argv: Sequence[str]) -> Command:
                 value = words.pop(0)
             launch[name] = value
     if words[:1] == ["-m"]:
-        return Command(" ".join(words[:2]), tuple(words[2:]), launched, launch)
-    return Command(words[0] if words else "", tuple(words[1:]), launched, launch, inline=not words)
+        return PythonCall(" ".join(words[:2]), tuple(words[2:]), launched, launch)
+    return PythonCall(words[0] if words else "", tuple(words[1:]), launched, launch, inline=not words)
 
 
-def _launched(argv: Sequence[str]) -> Command:
+def _launched(argv: Sequence[str]) -> PythonCall:
     """``fleetrun --gpus=0,1 train.py …``: the script is the first word that is one."""
     at = next((n for n, word in enumerate(argv) if word.endswith(".py")), len(argv))
     launch = dict(word.partition("=")[::2] for word in argv[1:at] if word.startswith("--"))
-    return Command("".join(argv[at : at + 1]), tuple(argv[at + 1 :]), launched=True, launch=launch)
+    return PythonCall("".join(argv[at : at + 1]), tuple(argv[at + 1 :]), launched=True, launch=launch)
 
 
 def purposes(source: Source) -> list[Purpose]:
@@ -119,7 +119,7 @@ def _split(text: str) -> tuple[str, ...]:
         return tuple(text.split())
 
 
-def purpose_of(command: Command, known: Sequence[Purpose], cwd: str = ".") -> Purpose | None:
+def purpose_of(command: PythonCall, known: Sequence[Purpose], cwd: str = ".") -> Purpose | None:
     """The config line that a command comes from: all of its words stand at the command's beginning."""
     best: Purpose | None = None
     full = (os.path.normpath(os.path.join(cwd, command.program)), *command.arguments)
@@ -132,12 +132,12 @@ def purpose_of(command: Command, known: Sequence[Purpose], cwd: str = ".") -> Pu
     return best
 
 
-def _rank(purpose: Purpose, command: Command) -> tuple[int, bool]:
+def _rank(purpose: Purpose, command: PythonCall) -> tuple[int, bool]:
     # Two trainers may have the same script; their names then stand in the path of what they save.
     return len(purpose.words), any(purpose.key in word for word in command.arguments)
 
 
-def kind_of(command: Command, purpose: Purpose | None, cwd: str = "") -> str:
+def kind_of(command: PythonCall, purpose: Purpose | None, cwd: str = "") -> str:
     """train, eval, export, infer, or prepare for a command that is none of them."""
     if purpose:
         return purpose.kind

@@ -22,7 +22,7 @@ from contextlib import suppress
 
 from tipc.plan.trace.record import namespaces as ns
 from tipc.plan.trace.record import syscalls, watch, world
-from tipc.plan.trace.record.snapshot import Entry, lay_out
+from tipc.plan.trace.record.snapshot import TreeEntry, lay_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MOST_RESULT = 256 * 1024 * 1024
 def main() -> None:
     """Run the job of stdin and print what happened; ``refused`` if this machine cannot isolate."""
     job = json.load(sys.stdin)
-    job["entries"] = [Entry(*entry) for entry in job["entries"]]
+    job["entries"] = [TreeEntry(*entry) for entry in job["entries"]]
     ns.die_with_parent()
     os.umask(0o022)
     if job["isolate"]:

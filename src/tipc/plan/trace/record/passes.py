@@ -11,8 +11,8 @@ from pathlib import Path
 from tipc.errors import UsageError
 from tipc.plan.trace.read.calls import Call, calls_of
 from tipc.plan.trace.record import cache, demand
+from tipc.plan.trace.record.find_script import roots
 from tipc.plan.trace.record.sandbox import Recording, Sandbox, time_limit
-from tipc.plan.trace.record.script import roots
 from tipc.plan.trace.record.watch import MOST_MEMORY
 
 MOST_PASSES = 10

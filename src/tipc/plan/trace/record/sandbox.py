@@ -15,7 +15,7 @@ from typing import Any
 
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.trace.record import stubs
-from tipc.plan.trace.record.snapshot import SKIPPED, Entry, Listing, list_repository, read_contents
+from tipc.plan.trace.record.snapshot import SKIPPED, Listing, TreeEntry, list_repository, read_contents
 
 SECONDS = 60.0  # for the whole script
 MOST_CALLS = 4000  # no script has that many; one that loops for ever soon has
@@ -82,7 +82,7 @@ class Sandbox:
         self.listing: Listing = list_repository(str(repo))
         self.names = frozenset(f"{repo}/{name}" for name in self.listing.names())
         self._memory = -1
-        self._entries: list[Entry] = []
+        self._entries: list[TreeEntry] = []
 
     def has(self, path: str) -> bool:
         """Whether the repository has this absolute path, perhaps by a link that stays inside."""

@@ -21,7 +21,7 @@ MOST_BYTES = 512 * 1024 * 1024
 FILE, DIRECTORY, LINK = "file", "directory", "link"
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """One name of the repository."""
 
     path: str  # relative to its root
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 class Listing(NamedTuple):
     """The names of a repository, and how many were left out because there are too many."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TreeEntry, ...]
     left_out: int
 
     def digest(self) -> str:
@@ -53,7 +53,7 @@ class Listing(NamedTuple):
 
 def list_repository(root: str) -> Listing:
     """Every name below ``root`` in a fixed order, directories before what they hold. No link is followed."""
-    entries: list[Entry] = []
+    entries: list[TreeEntry] = []
     left_out = 0
     pending = [""]
     while pending:
@@ -68,7 +68,7 @@ def list_repository(root: str) -> Listing:
     return Listing(tuple(entries), left_out)
 
 
-def _scanned(place: str, directory: str) -> Iterator[Entry]:
+def _scanned(place: str, directory: str) -> Iterator[TreeEntry]:
     """The entries of one directory; what cannot be read, and pipes and devices, are left out."""
     try:
         names = sorted(os.listdir(place))
@@ -82,14 +82,14 @@ def _scanned(place: str, directory: str) -> Iterator[Entry]:
             status = os.lstat(f"{place}/{name}")
             mode = stat.S_IMODE(status.st_mode)
             if stat.S_ISLNK(status.st_mode):
-                yield Entry(path, LINK, mode, 0, status.st_mtime_ns, os.readlink(f"{place}/{name}"))
+                yield TreeEntry(path, LINK, mode, 0, status.st_mtime_ns, os.readlink(f"{place}/{name}"))
             elif stat.S_ISDIR(status.st_mode):
-                yield Entry(path, DIRECTORY, mode, 0, 0)
+                yield TreeEntry(path, DIRECTORY, mode, 0, 0)
             elif stat.S_ISREG(status.st_mode):
-                yield Entry(path, FILE, mode, status.st_size, status.st_mtime_ns)
+                yield TreeEntry(path, FILE, mode, status.st_size, status.st_mtime_ns)
 
 
-def read_contents(root: str, listing: Listing) -> tuple[int, list[Entry]]:
+def read_contents(root: str, listing: Listing) -> tuple[int, list[TreeEntry]]:
     """A file in memory with the bytes of the small files one after another, and the entries with their
     places in it. A file that cannot be read is left out, as the script could not read it either."""
     memory = os.memfd_create("repository")
@@ -117,7 +117,7 @@ def _content(path: str) -> bytes:
         os.close(descriptor)
 
 
-def lay_out(memory: int, entries: list[Entry], root: str) -> None:
+def lay_out(memory: int, entries: list[TreeEntry], root: str) -> None:
     """Make the entries below ``root``, which is empty; nothing but these entries is there yet."""
     os.makedirs(root, exist_ok=True)
     for entry in entries:
@@ -130,7 +130,7 @@ def lay_out(memory: int, entries: list[Entry], root: str) -> None:
             _lay_out_file(memory, entry, place)
 
 
-def _lay_out_file(memory: int, entry: Entry, place: str) -> None:
+def _lay_out_file(memory: int, entry: TreeEntry, place: str) -> None:
     mode = (entry.mode & 0o777) | stat.S_IRUSR | stat.S_IWUSR
     descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tipc.run.guest.witness.amp import Amp
+from tipc.run.guest.witness.autocast import Amp
 from tipc.run.guest.witness.collectives import Collectives
 from tipc.run.guest.witness.door import Door
 from tipc.run.guest.witness.exports import Exports
@@ -18,9 +18,9 @@ from tipc.run.guest.witness.files import WeightsFiles
 from tipc.run.guest.witness.images import Images
 from tipc.run.guest.witness.networks import Networks
 from tipc.run.guest.witness.operators import Operators
+from tipc.run.guest.witness.optimisers import Training
 from tipc.run.guest.witness.predictors import Predictors
 from tipc.run.guest.witness.telling import Telling
-from tipc.run.guest.witness.training import Training
 
 EVERY = 5.0  # seconds between two reports of what was seen so far: a process may be killed
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from statistics import mean, median
 
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
-from tipc.certify.evidence.arguments import argument_number
 from tipc.certify.evidence.log_records import BATCH_COST, LOSS, SAMPLES, TrainingLine
-from tipc.certify.evidence.training_log import complaint, place, training_log
+from tipc.certify.evidence.option_values import argument_number
+from tipc.certify.evidence.training_log_file import complaint, place, training_log
 from tipc.certify.evidence.weights_file import find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from tipc.run.guest.witness.call_text import words_of_argument
 from tipc.run.guest.witness.door import Door
-from tipc.run.guest.witness.words import words_of_argument
 
 
 class Amp(Door):

@@ -29,7 +29,7 @@ LOW = (INT8, *LOW_PRECISIONS)
 
 
 @dataclass
-class Entry:
+class MatrixEntry:
     """One field of the matrix: the states of what belongs there, and why it is not more."""
 
     states: list[str] = field(default_factory=list)
@@ -72,19 +72,19 @@ class Entry:
 
 
 @dataclass
-class Row:
+class MatrixRow:
     """One model."""
 
     model: str
-    train: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (precision, SINGLE | MULTI)
-    infer: dict[tuple[str, str], Entry] = field(default_factory=dict)  # (device, precision)
+    train: dict[tuple[str, str], MatrixEntry] = field(default_factory=dict)  # (precision, SINGLE | MULTI)
+    infer: dict[tuple[str, str], MatrixEntry] = field(default_factory=dict)  # (device, precision)
 
 
 @dataclass(frozen=True)
 class Matrix:
     """All models, and the columns that at least one of them has."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     train: tuple[tuple[str, str], ...]
     infer: tuple[tuple[str, str], ...]
 
@@ -98,11 +98,11 @@ def matrix_of(views: Iterable[RunView], precision: str = "") -> Matrix:
     for view in sorted(views, key=lambda view: view.run.started):
         for plan in view.plans:
             newest[plan.plan.repo, plan.plan.key] = (plan, view)
-    rows: dict[str, Row] = {}
+    rows: dict[str, MatrixRow] = {}
     for plan, view in newest.values():
         cells = [cell for cell in plan.cells if not precision or cell.cell.precision == precision]
         if any(cell.steps or cell.skips for cell in cells):
-            row = rows.setdefault(plan.plan.model, Row(plan.plan.model))
+            row = rows.setdefault(plan.plan.model, MatrixRow(plan.plan.model))
             for cell in cells:
                 place = (view.run.id, plan.plan.key, cell.cell.id)
                 _add(row, cell, place, view.verdict is not None)
@@ -118,10 +118,10 @@ def cards(cell: CellView) -> str:
     return MULTI if "," in cell.cell.asked else SINGLE
 
 
-def _add(row: Row, cell: CellView, place: Place, checked: bool) -> None:
+def _add(row: MatrixRow, cell: CellView, place: Place, checked: bool) -> None:
     trained = [view for view in cell.steps if view.step.kind in ("train", "eval", "export")]
     if any(view.step.kind == "train" for view in trained):
-        entry = row.train.setdefault((cell.cell.precision, cards(cell)), Entry())
+        entry = row.train.setdefault((cell.cell.precision, cards(cell)), MatrixEntry())
         for view in trained:
             entry.add(view.state, place)
         entry.checked &= checked
@@ -131,7 +131,7 @@ def _add(row: Row, cell: CellView, place: Place, checked: bool) -> None:
             entry.reasons += cell.not_certified
     for view in cell.steps:
         if view.step.kind == "infer":
-            entry = row.infer.setdefault(_setting(view), Entry())
+            entry = row.infer.setdefault(_setting(view), MatrixEntry())
             entry.add(view.state, place)
             entry.checked &= checked
             batch = view.step.settings.get("batch_size", "")
@@ -139,7 +139,7 @@ def _add(row: Row, cell: CellView, place: Place, checked: bool) -> None:
                 entry.batch_sizes.append(batch)
     for skip in cell.skips:
         if skip.kind == "infer":
-            entry = row.infer.setdefault(_skipped(skip), Entry())
+            entry = row.infer.setdefault(_skipped(skip), MatrixEntry())
             entry.add(SKIPPED, place)
             reason = sentence(skip.reason)
             if reason not in entry.reasons:

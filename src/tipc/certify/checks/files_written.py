@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tipc.certify.evidence.answers import ModelAnswer
-from tipc.certify.evidence.arguments import argument
 from tipc.certify.evidence.exported import exported_model, predictors_seen
+from tipc.certify.evidence.option_values import argument
 from tipc.certify.evidence.params_file import read_params
-from tipc.certify.evidence.training_log import complaint
+from tipc.certify.evidence.training_log_file import complaint
 from tipc.certify.evidence.weights_file import (
     WeightsInFile,
     digest,

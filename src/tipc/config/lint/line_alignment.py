@@ -74,7 +74,7 @@ _OFTEN_EMPTY = ("inference_dir", "nodes")
 _FLAGS = ("true", "false", "fasle", "gpu", "cpu", "npu", "xpu", "null", "")
 
 
-class Alignment(NamedTuple):
+class LineAlignment(NamedTuple):
     """``lines``: the line of each row, None where it is missing; ``extra``: lines that no row asks for."""
 
     lines: tuple[Line | None, ...]
@@ -204,12 +204,12 @@ def known_as(key: str) -> frozenset[str]:
     return frozenset(name for name, parts in _HINTS.items() if any(part in low for part in parts))
 
 
-def align(lines: Sequence[Line], layout: Layout) -> Alignment:
+def align(lines: Sequence[Line], layout: Layout) -> LineAlignment:
     """The cheapest way to read the lines as the layout."""
     rows, anchors = layout.rows, _anchors(layout)
     straight = sum(fit(row, line, anchors) for row, line in zip(rows, lines, strict=False))
     if len(lines) >= len(rows) and straight + _after(lines, len(rows)) < GAP:  # then no gap is cheaper
-        return Alignment(tuple(lines[: len(rows)]), (), 0, straight)
+        return LineAlignment(tuple(lines[: len(rows)]), (), 0, straight)
     # best[i][j]: rows[:i] read from lines[:j]
     best = [[j * GAP for j in range(len(lines) + 1)]]
     for i, row in enumerate(rows, 1):
@@ -234,7 +234,7 @@ def _after(lines: Sequence[Line], end: int) -> float:
 
 def _walk_back(
     best: list[list[float]], end: tuple[float, int, int], lines: Sequence[Line], layout: Layout
-) -> Alignment:
+) -> LineAlignment:
     cost, i, j = end
     anchors = _anchors(layout)
     cut = len(layout.rows) - i
@@ -250,7 +250,7 @@ def _walk_back(
         else:
             extra.append(lines[j - 1])
             j -= 1
-    return Alignment(tuple(found), tuple(reversed(extra)), cut, cost)
+    return LineAlignment(tuple(found), tuple(reversed(extra)), cut, cost)
 
 
 def _same(a: float, b: float) -> bool:

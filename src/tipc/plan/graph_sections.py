@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tipc.config.dialects.dy2static import EXPORTED, GPUS, LENGTH, SECTIONS, Edit, Sections
+from tipc.config.dialects.dy2static import EXPORTED, GPUS, LENGTH, SECTIONS, SectionEdit, Sections
 from tipc.config.source import Line, Source
 from tipc.errors import UsageError
 from tipc.kinds import PREPARE
@@ -56,7 +56,7 @@ def _sections(source: Source) -> Iterator[tuple[str, tuple[Line, ...]]]:
             yield name, source.lines[index : index + LENGTH]
 
 
-def _edited(lines: tuple[Line, ...], edits: tuple[Edit, ...]) -> tuple[Line, ...]:
+def _edited(lines: tuple[Line, ...], edits: tuple[SectionEdit, ...]) -> tuple[Line, ...]:
     """The lines of the training config that the script makes of a section."""
     made = []
     for place, line in enumerate(lines, 1):

@@ -14,9 +14,9 @@ from tipc.plan.trace.read.adapt import adapted
 from tipc.plan.trace.read.calls import inside
 from tipc.plan.trace.read.derive import derive
 from tipc.plan.trace.read.differences import differences
+from tipc.plan.trace.record.find_script import find_script
 from tipc.plan.trace.record.passes import trace
 from tipc.plan.trace.record.sandbox import isolation_waived
-from tipc.plan.trace.record.script import find_script
 
 
 def trace_plan(path: str | Path, mode: str, options: PlanOptions, script: str | None = None) -> Plan:
