@@ -35,6 +35,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "asks-only": (),
     "no-step": (),
     "placeholder": ("text",),  # a command of a document that has to be filled in first
+    "only-installs": (),  # a block of a document whose every command installs something
     # Why an interpreter was taken.
     "python-option": (),
     "python-named": (),

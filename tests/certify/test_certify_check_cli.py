@@ -268,11 +268,13 @@ def test_the_commands_of_the_documents_are_run_in_a_copy(
     text = (repo / "README.md").read_text()
     text += (
         "<!-- tipc:needs npu -->\n```bash\nexit 3\n```\n```bash\npython run.py --data /path/to/data\n```\n"
+        "```bash\npip install nothing-of-that-name\n```\n"
     )
     (repo / "README.md").write_text(text)
     found = checklist(repo, capsys, "--run-docs")["TD814"]
     assert found["status"] == "pass", found
-    assert "1 blocks of commands, 2 left out" in str(found["message"])
+    assert "it only installs" in json.dumps(found)
+    assert "1 blocks of commands, 3 left out" in str(found["message"])
     assert not (repo / "made-by-docs").exists()
     (repo / "train.py").write_text("raise SystemExit(7)")
     found = checklist(repo, capsys, "--run-docs")["TD814"]

@@ -23,6 +23,7 @@ REASONS = {
     "asks-only": "it asks the interpreter something; the stub answered nothing",
     "no-step": "it is neither python nor a known command of a model's pipeline",
     "placeholder": "`{text}` stands for something that the reader fills in",
+    "only-installs": "it only installs: the environment is yours to prepare",
     "python-option": "given by --python",
     "python-named": "the config names its path",
     "python-active": "the active environment ({variable})",

@@ -23,6 +23,7 @@ REASONS = {
     "asks-only": "该命令只是查询解释器，记录桩没有返回内容",
     "no-step": "它既不是 python，也不是模型流程中已知的命令",
     "placeholder": "`{text}` 需要读者自己填写",
+    "only-installs": "它只安装软件：环境由您自己准备",
     "python-option": "由 --python 指定",
     "python-named": "配置给出了它的路径",
     "python-active": "当前激活的环境（{variable}）",

@@ -67,8 +67,8 @@ def run_documents(
         for document in all_documents(repo):
             for block in document.blocks:
                 commands = [line for line in block.commands() if not INSTALLS.match(line)]
-                text = "\n".join(commands)
-                if not commands or text in seen:
+                text = "\n".join(commands or block.commands())
+                if not text or text in seen:
                     continue  # the same commands in another language's document
                 seen.add(text)
                 log = logs / f"{len(found):02d}-{re.sub(r'[^0-9A-Za-z.]+', '-', block.file)}-{block.line}.log"
@@ -103,6 +103,8 @@ def run_block(
     """One block in bash, which stops at the first command that fails."""
     if block.needs and block.needs not in devices:
         return DocRun(block, left_out=because("no-device", device=block.needs))
+    if not commands:
+        return DocRun(block, left_out=because("only-installs"))
     placeholder = PLACEHOLDER.search("\n".join(commands))
     if placeholder:
         return DocRun(block, left_out=because("placeholder", text=placeholder[0]))
