@@ -131,7 +131,9 @@ def test_env_tells_what_a_config_lacks(
     answer(
         monkeypatch, {"paddlepaddle": "3.1.1", "numpy": "2", "setuptools": "1"}, auto_log=True, paddle=True
     )
-    config = str(tmp_path / "test_tipc/configs/toy/train_infer_python.txt")
-    assert main(["env", config, "--json"]) == 3
+    folder = tmp_path / "test_tipc/configs"
+    assert main(["env", str(folder / "toy/train_infer_python.txt"), "--json"]) == 3
     told = json.loads(capsys.readouterr().out)["missing"]
+    assert main(["env", str(folder), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["missing"] == told
     assert told == ["pillow of requirements.txt is not installed: pip install -r requirements.txt"]

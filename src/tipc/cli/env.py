@@ -50,17 +50,14 @@ def parser() -> argparse.ArgumentParser:
 
 def missing_in(configs: list[str], python: str) -> list[str]:
     """What the environment lacks for some configs, in sentences."""
-    from pathlib import Path
-
     from tipc.language import sentence
     from tipc.plan.build import build_plan
-    from tipc.plan.request import PlanOptions
+    from tipc.plan.request import PlanOptions, expand
     from tipc.run.missing import missing_for
 
     chosen = "" if python == "python3" else python
-    plans = [
-        build_plan(Path(config), "lite_train_lite_infer", PlanOptions(python=chosen)) for config in configs
-    ]
+    expansion = expand(configs, None)
+    plans = [build_plan(config, expansion.mode, PlanOptions(python=chosen)) for config in expansion.configs]
     return [sentence(reason) for reason in missing_for(plans)]
 
 
