@@ -122,3 +122,26 @@ def test_a_setting_of_mkl_that_is_there_is_kept(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(cpu.MKL_SWITCH, "3")
     cpu.tune()
     assert os.environ[cpu.MKL_SWITCH] == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("flags : avx512f amx_tile amx_int8", None, "AVX512_CORE_FP16"),
+        ("flags : avx512f amx_tile amx_int8", "AVX2", "AVX2"),
+        ("flags : avx512f avx512_vnni", None, None),
+        (None, None, None),
+    ],
+)
+def test_openvino_is_kept_from_amx_where_there_is_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, before: str | None, after: str | None
+) -> None:
+    info = tmp_path / "cpuinfo"
+    if text is not None:
+        info.write_text(text)
+    monkeypatch.delenv(cpu.ONEDNN_SWITCH, raising=False)
+    if before is not None:
+        monkeypatch.setenv(cpu.ONEDNN_SWITCH, before)
+    cpu.leave_amx_out(info)
+    assert os.environ.get(cpu.ONEDNN_SWITCH) == after
+    monkeypatch.delenv(cpu.ONEDNN_SWITCH, raising=False)

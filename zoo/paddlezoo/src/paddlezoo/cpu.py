@@ -1,5 +1,5 @@
-"""Training on a CPU: two settings of the process that make paddle's kernels faster, and where code of ours
-may stand in for them."""
+"""Settings of a process for its CPU: two that make paddle's kernels faster in training, one without which
+OpenVINO dies; and where code of ours may stand in for the kernels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 
 MKL_SWITCH = "MKL_DEBUG_CPU_TYPE"
 MKL_AVX2 = "5"
+ONEDNN_SWITCH = "ONEDNN_MAX_CPU_ISA"
+ONEDNN_BEFORE_AMX = "AVX512_CORE_FP16"
 CPU_INFO = Path("/proc/cpuinfo")
 # Of glibc's mallopt: never map a large block of its own, never give memory back.
 M_MMAP_MAX, M_TRIM_THRESHOLD, NEVER = -4, -1, 2**31 - 1
@@ -35,11 +37,26 @@ def tune() -> None:
 
 def has_avx2_that_mkl_leaves_unused(info: Path = CPU_INFO) -> bool:
     """True for another maker's CPU than Intel's that has AVX2 and FMA; False where that cannot be known."""
-    try:
-        words = set(info.read_text(encoding="utf-8", errors="replace").split())
-    except OSError:
-        return False
+    words = words_of(info)
     return {"avx2", "fma"} <= words and "GenuineIntel" not in words
+
+
+def leave_amx_out(info: Path = CPU_INFO) -> None:
+    """To be called before OpenVINO is loaded: its int8 convolutions for AMX, in the build that is inside
+    paddle 3.1, use tiles that they have not set up, and the process dies of an illegal instruction.
+
+    An ``ONEDNN_MAX_CPU_ISA`` that is set already is left as it is.
+    """
+    if "amx_tile" in words_of(info):
+        os.environ.setdefault(ONEDNN_SWITCH, ONEDNN_BEFORE_AMX)
+
+
+def words_of(info: Path) -> set[str]:
+    """What Linux says of the CPU; nothing where that cannot be known."""
+    try:
+        return set(info.read_text(encoding="utf-8", errors="replace").split())
+    except OSError:
+        return set()
 
 
 def takes_over(x: Any, operator: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from paddlezoo import unsigned
+from paddlezoo import cpu, unsigned
 from paddlezoo.device import gpu_is_there
 from paddlezoo.errors import ZooError
 
@@ -235,6 +235,7 @@ def _use_cpu(config: Any, engine: str, precision: str, threads: int, cache: Path
     config.disable_gpu()
     config.set_cpu_math_library_num_threads(threads)
     if engine == "openvino":
+        cpu.leave_amx_out()
         config.set_optim_cache_dir(str(cache))  # else in the current directory
         config.enable_openvino_engine()  # the model says the precision: a quantised one runs in int8
     elif engine == "onednn":
