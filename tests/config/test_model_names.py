@@ -68,3 +68,9 @@ def test_a_plan_of_the_other_name_is_the_plan_of_the_model(capsys: pytest.Captur
         plans.append(capsys.readouterr().out)
     assert plans[0] == plans[1]
     assert "pphumanseg_lite" in plans[0]
+
+
+def test_a_config_is_linted_by_any_name_of_its_model(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ZOO / "segmentation" / "test_tipc" / "configs"
+    assert main(["lint", str(folder / "pp_humanseg_lite")]) == 0
+    assert main(["lint", str(folder / "no_such_model")]) == 2

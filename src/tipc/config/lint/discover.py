@@ -25,7 +25,11 @@ def config_files(arguments: list[str]) -> list[str]:
         else:
             import glob
 
+            from tipc.config.model_names import by_any_name
+
             matches = sorted(glob.glob(argument, recursive=True)) if glob.has_magic(argument) else []
+            if os.path.exists(by_any_name(argument)):
+                matches = [by_any_name(argument)]
             if not matches:
                 raise UsageError(
                     "there is no such file or directory", path=argument, remedy=path_meant(argument)
