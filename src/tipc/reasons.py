@@ -42,6 +42,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "python-active": ("variable",),
     "python-beside-tipc": (),
     "python-on-path": (),
+    "python-usual": ("usual",),
     "python-of-tipc": (),
     # The skip rules of dialects.
     "fp16-needs-onednn": (),

@@ -61,6 +61,18 @@ def test_the_name_on_path_comes_before_the_interpreter_of_a_tool(monkeypatch, tm
     assert resolve("python3.7").reason.code == "python-on-path"
 
 
+def test_a_tool_without_paddle_runs_the_python_of_the_machine(monkeypatch, tmp_path: Path) -> None:
+    there = program(tmp_path, "python3")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = resolve("python3.7")
+    assert (found.program, found.reason.code) == (there, "python-usual")
+    monkeypatch.setattr(interpreter, "_paddle_is_here", lambda: True)
+    monkeypatch.setattr(
+        sys, "prefix", sys.base_prefix
+    )  # no environment, and paddle is there: tipc's own runs
+    assert resolve("python3.7").program == sys.executable
+
+
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="tipc runs in no environment of its own here")
 def test_an_environment_that_has_tipc_and_paddle_comes_before_path(monkeypatch, tmp_path: Path) -> None:
     program(tmp_path, "python3")

@@ -29,6 +29,7 @@ REASONS = {
     "python-active": "the active environment ({variable})",
     "python-beside-tipc": "the environment that tipc runs in, which has paddle",
     "python-on-path": "found on PATH",
+    "python-usual": "that name is not on this machine, so {usual} on PATH runs (--python names another)",
     "python-of-tipc": "that name is not on this machine, so tipc's own runs (--python names another)",
     "fp16-needs-onednn": "fp16 on a CPU needs oneDNN",
     "int8-needs-onednn": "int8 on a CPU needs oneDNN",

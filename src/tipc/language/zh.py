@@ -29,6 +29,7 @@ REASONS = {
     "python-active": "当前激活的环境（{variable}）",
     "python-beside-tipc": "tipc 所在的环境，其中装有 paddle",
     "python-on-path": "在 PATH 中找到",
+    "python-usual": "本机没有该解释器，改用 PATH 中的 {usual}（可用 --python 指定）",
     "python-of-tipc": "本机没有该解释器，改用 tipc 自己的（可用 --python 指定）",
     "fp16-needs-onednn": "CPU 上的 fp16 需要 oneDNN",
     "int8-needs-onednn": "CPU 上的 int8 需要 oneDNN",

@@ -1,8 +1,9 @@
 """Which interpreter the ``python:`` line stands for on this machine, and why that one.
 
 In this order: ``--python``; a path that the config names itself; the active environment (``VIRTUAL_ENV``,
-``CONDA_PREFIX``); the environment that tipc runs in, if paddle is installed there, too; the name on PATH; the
-interpreter of tipc. So a tipc that is installed as a tool (pipx, uv tool) runs what the user has activated.
+``CONDA_PREFIX``); the environment that tipc runs in, if paddle is installed there, too; the name on PATH;
+where tipc has no paddle, ``python3`` or ``python`` on PATH; the interpreter of tipc. So a tipc that is
+installed as a tool (pipx, uv tool) runs what the user has activated, or the machine's own Python.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tipc.plan.model import Interpreter
 from tipc.reasons import because
 
 ENVIRONMENTS = ("VIRTUAL_ENV", "CONDA_PREFIX")
+USUAL = ("python3", "python")
 
 
 def find_program(name: str) -> str | None:
@@ -68,6 +70,11 @@ def resolve(name: str, override: str = "") -> Interpreter:
     program = find_program(name) or ""
     if program:
         return Interpreter(name, program, because("python-on-path"))
+    if not _paddle_is_here():
+        for usual in USUAL:
+            program = find_program(usual) or ""
+            if program:
+                return Interpreter(name, program, because("python-usual", usual=usual))
     return Interpreter(name, sys.executable, because("python-of-tipc"))
 
 
