@@ -18,6 +18,7 @@ from witness_scripts import (
     ERRORS,
     FOR_SHOW,
     LEGACY,
+    ONE_CLASS,
     OWN_STATISTICS,
     RANKS,
     SAVED_TWICE,
@@ -223,6 +224,19 @@ def test_a_program_that_is_written_once_more_has_the_answers_of_its_network(padd
     assert (program.inputs, program.outputs) == (network.inputs, network.outputs)
     assert set(program.inputs) == {"x"}
     assert not program.problem
+
+
+@pytest.mark.paddle
+def test_a_network_that_gives_one_class_to_noise_is_asked_with_coarser_pictures(paddle_stage: Stage) -> None:
+    bench, executor = paddle_stage
+    bench.script(ONE_CLASS, "one_class.py")
+    facts = facts_of(bench, executor, "one_class", sys.executable, "one_class.py")
+    assert facts.main is not None
+    (export,) = facts.main.exports
+    arrays = read_arrays(facts)
+    picture, classes = arrays[export.inputs["image"]], arrays[export.outputs["0"]]
+    assert set(classes.ravel()) == {0, 1}
+    assert (picture[:, :, :8, :8] == picture[:, :, :1, :1]).all()
 
 
 @pytest.mark.paddle

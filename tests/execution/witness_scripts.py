@@ -107,6 +107,20 @@ feeds = [program.global_block().var(name) for name in feeds]
 paddle.static.save_inference_model('twice', feeds, fetches, executor, program=program)
 """
 
+# A network with an arg-max that gives one class to noise: it looks at means of eight by eight pixels.
+ONE_CLASS = """
+import paddle
+
+class Means(paddle.nn.Layer):
+    def forward(self, image):
+        mean = paddle.nn.functional.avg_pool2d(image.mean(1, keepdim=True), 8)
+        return paddle.concat([paddle.full_like(mean, 0.5), mean], 1).argmax(1)
+
+paddle.jit.save(
+    Means(), 'out/means', input_spec=[paddle.static.InputSpec([None, 3, None, None], 'float32', name='image')]
+)
+"""
+
 # Two ranks with gloo that print their weights.
 RANKS = """
 import hashlib, sys
