@@ -12,6 +12,7 @@ import sys
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from tipc.bounded import read_bounded_text
 from tipc.errors import UsageError
 from tipc.kinds import LANGUAGES
 from tipc.meant import one_of
@@ -80,8 +81,7 @@ def find_settings(start: str = ".") -> Chosen:
 def read_settings(path: str) -> Chosen | None:
     """The settings of one file; None for a ``pyproject.toml`` that says nothing about tipc."""
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read_bounded_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the settings cannot be read: {error}", path=path) from None
     shared = os.path.basename(path) == SHARED
@@ -89,9 +89,12 @@ def read_settings(path: str) -> Chosen | None:
         return None
     table = _parsed(text, path)
     if shared:
-        table = table.get("tool", {}).get("tipc")
-        if table is None:
+        tools = table.get("tool")
+        if not isinstance(tools, dict) or "tipc" not in tools:
             return None
+        table = tools["tipc"]
+        if not isinstance(table, dict):
+            raise UsageError("`tool.tipc` must be a table", path=path, remedy="[tool.tipc]")
     values = []
     for name, value in table.items():
         values.append((name, _checked(name, value, path, text)))
@@ -102,6 +105,8 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise UsageError("not valid TOML: it is nested too deeply", path=path) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (0, 0)

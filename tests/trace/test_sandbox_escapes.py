@@ -161,7 +161,7 @@ kill "KILL", @all; print $n')
 python3 count.py "$count"
 """)
     (command,) = who.trace(config)["commands"]
-    assert 50 < int(command[2]) <= 512
+    assert 50 < int(command[2]) <= 256
 
 
 def test_the_script_is_nobody_and_can_do_nothing_special(repository: Make, who: Someone) -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 
+from tipc.bounded import read_bounded
 from tipc.cli.options import Parser, parse
 from tipc.config.dialects import NAMES
 from tipc.config.lint import lint_text as render
@@ -151,8 +152,7 @@ def _codes(text: str) -> list[str]:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_bounded(path)
     except OSError as error:
         raise UsageError(f"the config file cannot be read: {error.strerror}", path=path) from None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.bounded import read_bounded
 from tipc.errors import UsageError
 
 FILE = "test_tipc/models.json"
@@ -28,7 +29,7 @@ def read_model_names(repo: Path) -> dict[str, ModelName]:
     """The file of a repository by model; nothing where there is none. UsageError says what is wrong in it."""
     path = repo / FILE
     try:
-        text = path.read_bytes()
+        text = read_bounded(path)
     except FileNotFoundError:
         return {}
     except OSError as error:

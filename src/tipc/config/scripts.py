@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from tipc.bounded import read_bounded_text
 from tipc.kinds import BENCHMARK_CHAIN, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
 
 # The usual names of the script of a chain; the first that a folder has.
@@ -129,8 +130,7 @@ def text_of(path: str) -> str:
 @lru_cache(maxsize=64)
 def _read(path: str, _changed: int, _size: int) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_bounded_text(path, "surrogateescape")
     except OSError:
         return ""
 

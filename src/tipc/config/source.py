@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from tipc.bounded import read_bounded
 from tipc.errors import UsageError
 from tipc.meant import path_meant
 
@@ -83,8 +84,7 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     """Read a config file, or say in one message why it is none: missing, a directory, empty, binary."""
     name = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bounded(path)
     except FileNotFoundError:
         raise UsageError("there is no such config file", path=name, remedy=path_meant(name)) from None
     except IsADirectoryError:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.bounded import read_bounded_text
 from tipc.config.model_names import read_model_names
 from tipc.errors import UsageError
 from tipc.report.machine_facts import versions
@@ -51,12 +52,19 @@ def documents(repo: Path, views: Sequence[RunView], words: Wording) -> list[Docu
         other = repo / OTHER_NAMES.get(name, name)
         if not path.is_file() and other.is_file():
             path = other
-        old = path.read_text(encoding="utf-8") if path.is_file() else None
+        old = _text_of(path) if path.is_file() else None
         has_table = old is not None and begin("train") in old
         if matrix.rows or has_table:
             text = old if old is not None else words.documents[precision] + "\n"
             found.append(Document(path, old, refreshed(text, repo, path, matrix, words, views)))
     return found
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return read_bounded_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the document cannot be read: {error}", path=str(path)) from None
 
 
 def refreshed(

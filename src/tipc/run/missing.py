@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tipc.bounded import read_beginning
 from tipc.command import Command
 from tipc.kinds import AMP, GPU, INFER, TRAIN
 from tipc.plan.model import Plan, Step
@@ -76,7 +77,7 @@ def missing_packages(plan: Plan) -> list[Reason]:
 def requirements(path: Path) -> list[str]:
     """The distributions that a requirements.txt names plainly; paths, links and options are left out."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_beginning(path, TEXT_LIMIT).splitlines()
     except OSError:
         return []
     matches = (REQUIREMENT.match(line.partition(" #")[0].strip()) for line in lines)
@@ -89,8 +90,7 @@ def mentions(plan: Plan, step: Step, word: str) -> bool:
     if not script:
         return False
     try:
-        with Path(plan.repo, step.cwd, script).open(encoding="utf-8", errors="replace") as file:
-            return word in file.read(TEXT_LIMIT)
+        return word in read_beginning(Path(plan.repo, step.cwd, script), TEXT_LIMIT)
     except OSError:
         return False
 

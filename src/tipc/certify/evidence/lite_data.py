@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import lzma
 import tarfile
 import zipfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 NAMES = ("lite_data.tar", "lite_data.tar.gz", "lite_data.tgz", "lite_data.zip")
 PLACES = ("", "test_tipc", "test_images", "data", "deploy")
@@ -15,6 +17,10 @@ IMAGE_LIMITS = (8, 16)  # the spec's images a split
 UNPACKED_LIMIT = 2**30
 MEMBERS_LIMIT = 100_000
 LIST_LIMIT = 2**20
+PIECE = 2**20
+# What the standard library raises for an archive that is damaged, or packed in a way that it does not know.
+UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, zlib.error, lzma.LZMAError, ValueError,
+              NotImplementedError, RuntimeError)  # fmt: skip
 IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff")
 SPLITS = {
     "train": "train",
@@ -55,9 +61,11 @@ def find_archive(repo: Path) -> Path | None:
 def read_archive(path: Path) -> Archive:
     """Read every byte, so that half a file shows; nothing is written anywhere."""
     size = path.stat().st_size
+    if size > UNPACKED_LIMIT:
+        return Archive(path, size, error=f"it is larger than {UNPACKED_LIMIT // 2**20} MB, and was not read")
     try:
         entries = zip_entries(path) if path.suffix == ".zip" else tar_entries(path)
-    except (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, zlib.error, ValueError) as error:
+    except UNREADABLE as error:
         return Archive(path, size, error=f"it cannot be unpacked: {error or type(error).__name__}")
     outside = [name for name in entries if name.startswith("/") or ".." in PurePosixPath(name).parts]
     if outside:
@@ -84,10 +92,10 @@ def tar_entries(path: Path) -> dict[str, tuple[int, str]]:
                     f"it unpacks to more than {UNPACKED_LIMIT // 2**20} MB or {MEMBERS_LIMIT} files"
                 )
             stream = archive.extractfile(member)
-            data = stream.read() if stream else b""
-            if len(data) < member.size:
-                raise EOFError(f"{member.name} is cut off after {len(data)} of {member.size} bytes")
-            entries[member.name] = (member.size, list_text(member.name, data))
+            length, text = read_through(stream, member.name) if stream else (0, "")
+            if length < member.size:
+                raise EOFError(f"{member.name} is cut off after {length} of {member.size} bytes")
+            entries[member.name] = (member.size, text)
         end = archive.offset
     if path.suffix == ".tar":
         with path.open("rb") as raw:
@@ -107,14 +115,20 @@ def zip_entries(path: Path) -> dict[str, tuple[int, str]]:
         if sum(info.file_size for info in infos) > UNPACKED_LIMIT or len(infos) > MEMBERS_LIMIT:
             raise ValueError(f"it unpacks to more than {UNPACKED_LIMIT // 2**20} MB or {MEMBERS_LIMIT} files")
         for info in infos:
-            entries[info.filename] = (info.file_size, list_text(info.filename, archive.read(info)))
+            with archive.open(info) as stream:
+                entries[info.filename] = (info.file_size, read_through(stream, info.filename)[1])
     return entries
 
 
-def list_text(name: str, data: bytes) -> str:
-    """The text of a list file; "" of any other."""
-    small = name.endswith(".txt") and len(data) <= LIST_LIMIT
-    return data.decode("utf-8", "replace") if small else ""
+def read_through(stream: IO[bytes], name: str) -> tuple[int, str]:
+    """How many bytes a member has, and the text of a list file ("" of any other): never all at once."""
+    length = 0
+    kept = b""
+    while piece := stream.read(PIECE):
+        length += len(piece)
+        if name.endswith(".txt") and length <= LIST_LIMIT:
+            kept += piece
+    return length, kept.decode("utf-8", "replace") if length <= LIST_LIMIT else ""
 
 
 def split_of(name: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.bounded import read_beginning
+
 SHELLS = ("bash", "sh", "shell")  # a block in another language, or in none, is an example or an output
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+-]*)")
 HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
@@ -54,8 +56,7 @@ class MarkdownFile:
 def read_text(path: Path) -> str:
     """The text of a file; empty where there is none that can be read."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            return stream.read(TEXT_LIMIT)
+        return read_beginning(path, TEXT_LIMIT)
     except OSError:
         return ""
 

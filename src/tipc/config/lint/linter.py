@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from tipc.bounded import read_bounded
 from tipc.config.dialects import NAMES, load
 from tipc.config.identify import Identity, family_by_lines, identify, repository_of
 from tipc.config.layout import Config, Layout
@@ -74,8 +75,7 @@ def find_errors(path: Name, *, dialect: str | None = None, repo: Name | None = N
 
 def _read(path: Name) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_bounded(path)
     except OSError as error:
         raise UsageError(f"the config file cannot be read: {error.strerror}", path=str(path)) from None
 

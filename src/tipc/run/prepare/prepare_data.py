@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
+from tipc.bounded import read_bounded
 from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.model import Plan
 from tipc.plan.prepare import DECLARED, GUARD, SCRIPT, interpreter
@@ -42,8 +43,8 @@ def prepare(plan: Plan, stream: TextIO) -> int:
 def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool]:
     """The archives that ``prepare.py`` names for a mode, and whether it is a script, too."""
     try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError) as error:
+        tree = ast.parse(read_bounded(path))
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError) as error:
         line = getattr(error, "lineno", 0) or 0
         raise UsageError(f"cannot be read: {error}", path=str(path), line=line) from error
     archives: list[tuple[str, str]] = []

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
 
+from tipc.bounded import read_bounded_text
+
 _SEPARATOR = re.compile(r"&&|\|\||[;|]")
 _MODEL = re.compile(r"\$\{?model_name\}?[\"']?\s*==?\s*[\"']?([\w.+-]+)")
 _MODES = re.compile(r"\b(?:lite|whole|klquant|benchmark|serving|infer|cpp|lite_arm)\w*_\w+\b")
@@ -44,7 +46,7 @@ class Branch:
 def removals(script: Path, repo: Path, mode: str, model: str) -> list[str]:
     """The files and directories of the repository that are there and would be removed, in order."""
     try:
-        text = script.read_text(encoding="utf-8", errors="replace")
+        text = read_bounded_text(script, "replace")
     except OSError:
         return []
     found: dict[str, None] = {}

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tipc.bounded import read_bounded
 from tipc.plan.trace.read.calls import Call
 from tipc.plan.trace.record import stubs
 from tipc.plan.trace.record.snapshot import FILE, Listing
@@ -50,7 +51,7 @@ def key_of(listing: Listing, repo: Path, script: Path, config: Path, mode: str) 
 
 def _content_digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_bounded(path)).hexdigest()
     except OSError as error:
         return error.__class__.__name__
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from tipc.plan.trace.read.calls import Call, inside
+from tipc.bounded import read_bounded_text
+from tipc.plan.trace.read.calls import Call
 from tipc.plan.trace.read.paths import options
 from tipc.plan.trace.read.purposes import dissect
 
@@ -29,11 +31,13 @@ _FILE_TESTS = {"-e", "-f", "-s", "-r", "-d", "-h", "-L", "-a"}
 _READ_ALL = {"cat", "tail", "head", "ls", "wc", "source", ".", "tac", "md5sum", "tar", "unzip"}
 _READ_AFTER_PATTERN = {"grep", "egrep", "fgrep", "sed", "awk"}
 _READ_BUT_LAST = {"cp", "mv", "ln"}
+MOST_LOOKUPS = 20_000  # that are considered; a script that looks for more looks for nothing in particular
+MOST_LEFT = 500
 # A sign of failure, or of another process: a successful training does not leave it. Only the file's own name
 # tells, word by word: ``pidnet``, ``score`` and ``finance`` are models and metrics.
 _UNWANTED = re.compile(
     r"(?:^|[^a-z])(?:err(?:or)?s?|fail(?:ed|ure|ures)?|crash(?:ed)?|core|lock(?:ed)?|pid|kill(?:ed)?|"
-    r"abort(?:ed)?|stop(?:ped)?|nan|(?<![^/])null)(?:[^/a-z][^/]*)?$|\*\*",
+    r"abort(?:ed)?|stop(?:ped)?|nan|^null)(?:[^a-z]|$)",
     re.IGNORECASE,
 )
 
@@ -74,8 +78,12 @@ def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
             continue
         for path, directory in _wanted(words):
             full = os.path.normpath(os.path.join(cwd, path))
-            if path and full.startswith(f"{repo}/") and not _UNWANTED.search(inside(full, repo)):
+            if path and full.startswith(f"{repo}/") and not _is_unwanted(full):
                 yield Lookup(float(time), full, directory)
+
+
+def _is_unwanted(path: str) -> bool:
+    return "**" in path or _UNWANTED.search(os.path.basename(path)) is not None
 
 
 def sourced(xtrace: str) -> Iterator[str]:
@@ -143,22 +151,44 @@ def to_leave(
     first: dict[str, Lookup] = {}
     for lookup in found:
         first.setdefault(lookup.path, lookup)
-    leave = set()
+    leave: set[Leaving] = set()
     parents = {os.path.dirname(path) for path in first}
+    owners = _Owners(calls, repo)
     for path, lookup in first.items():
-        earlier = [call for call in calls if call.time < lookup.time]
-        if there(path) or not earlier:
+        earlier = bisect_left(owners.times, lookup.time)
+        if there(path) or not earlier or len(leave) >= MOST_LEFT:
             continue
         slash = "/" if lookup.directory or path in parents else ""
-        named = [(call, above) for call in earlier if (above := _option_above(call, path, repo))]
-        if named:
-            owner, (option, directory) = named[-1]
-            if _picks_no_best(owner, path, repo):
-                continue
-            leave.add(Leaving(dissect(owner.argv).program, option, path[len(directory) :] + slash))
-        else:
-            leave.add(Leaving(dissect(earlier[-1].argv).program, "", path + slash))
+        owner, option, directory = owners.of(path, earlier)
+        if directory and _picks_no_best(owner, path, repo):
+            continue
+        leave.add(Leaving(dissect(owner.argv).program, option, path[len(directory) :] + slash))
     return frozenset(leave)
+
+
+class _Owners:
+    """Which call a path belongs to. Made once: a hostile script has thousands of calls and of paths."""
+
+    def __init__(self, calls: Iterable[Call], repo: Path) -> None:
+        self.calls = sorted(calls, key=lambda call: call.time)
+        self.times = [call.time for call in self.calls]
+        self._named: dict[str, dict[int, str]] = {}  # from a directory to the calls and options that name it
+        for position, call in enumerate(self.calls):
+            for option, directory in _directories(call, repo):
+                self._named.setdefault(directory, {}).setdefault(position, option)
+
+    def of(self, path: str, earlier: int) -> tuple[Call, str, str]:
+        """Of the first ``earlier`` calls the last that names a directory above the path, else the very last;
+        with the option and the directory, the deepest, by which it does."""
+        last, option, named = -1, "", ""
+        directory = os.path.dirname(path)
+        while len(directory) > 1:
+            calls = self._named.get(directory, {})
+            found = next((position for position in reversed(calls) if position < earlier), -1)
+            if found > last:
+                last, option, named = found, calls[found], directory
+            directory = os.path.dirname(directory)
+        return self.calls[last if named else earlier - 1], option, named
 
 
 def _picks_no_best(call: Call, path: str, repo: Path) -> bool:
@@ -168,10 +198,13 @@ def _picks_no_best(call: Call, path: str, repo: Path) -> bool:
     """
     if "/best_model" not in path or EVALUATES in call.argv:
         return False
-    script = repo / call.cwd / dissect(call.argv).program
+    # The call, and so the name, is the traced script's: it may lead anywhere.
+    script = Path(os.path.realpath(repo / call.cwd / dissect(call.argv).program))
+    if not script.is_relative_to(repo):
+        return False
     try:
-        return EVALUATES in script.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return EVALUATES in read_bounded_text(script, "replace")
+    except (OSError, ValueError):
         return False
 
 
@@ -185,12 +218,6 @@ def _directories(call: Call, repo: Path) -> list[tuple[str, str]]:
     return found
 
 
-def _option_above(call: Call, path: str, repo: Path) -> tuple[str, str] | None:
-    """The option of a call that names a directory above a path, and that directory."""
-    above = [(name, full) for name, full in _directories(call, repo) if path.startswith(f"{full}/")]
-    return max(above, key=lambda pair: len(pair[1]), default=None)
-
-
 def spoiled(
     found: Iterable[Lookup], before: list[Call], after: list[Call], leave: Iterable[Leaving]
 ) -> set[str]:
@@ -199,10 +226,13 @@ def spoiled(
         return set()
     again = {call.key for call in after}
     endings = tuple(item.path.rstrip("/") for item in leave)
-    ordered = sorted(found, key=lambda lookup: lookup.time)
+    ordered = sorted(
+        (lookup for lookup in found if lookup.path.endswith(endings)), key=lambda lookup: lookup.time
+    )
+    times = [lookup.time for lookup in ordered]
     guilty = set()
     for call in before:
-        if call.key not in again:
-            earlier = [look.path for look in ordered if look.time < call.time and look.path.endswith(endings)]
-            guilty.update(earlier[-1:])
+        earlier = bisect_left(times, call.time)
+        if call.key not in again and earlier:
+            guilty.add(ordered[earlier - 1].path)
     return guilty

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tipc.bounded import read_bounded
 from tipc.config.chains import chain_of
 from tipc.config.scripts import reading_script
 from tipc.config.source import source_of
@@ -19,7 +20,7 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         if not (repo / given).is_file():
             raise UsageError(f"there is no script `{given}` in {repo}")
         return Path(given)
-    data = config.read_bytes() if config.is_file() else b""  # without a file its name alone tells the chain
+    data = read_bounded(config) if config.is_file() else b""  # without a file its name alone tells the chain
     chain, _ = chain_of(source_of(data, str(config)))
     script = reading_script(str(config), str(repo), chain)
     if script.path or script.thin:
@@ -47,5 +48,7 @@ def roots(text: str, start: Path) -> dict[str, str]:
     return {
         name: str(start)
         for name, helper in _HELPER.findall(text)
-        if (start / helper).is_file() and not re.search(rf"(?m)^[^#\n]*\b{name}=", text)
+        if ".." not in helper.split("/")
+        and (start / helper).is_file()
+        and not re.search(rf"(?m)^[^#\n]*\b{name}=", text)
     }

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SLACK = 30.0  # seconds for all but the script itself
 ROOM = 128 * 1024 * 1024  # for what the script writes into its copy
 NAMES = 20_000
+PAGE = os.sysconf("SC_PAGE_SIZE")
 MOST_RESULT = 256 * 1024 * 1024
 
 
@@ -38,6 +39,7 @@ def main() -> None:
     """Run the job of stdin and print what happened; ``refused`` if this machine cannot isolate."""
     job = json.load(sys.stdin)
     job["entries"] = [TreeEntry(*entry) for entry in job["entries"]]
+    os.set_inheritable(job["memory"], False)  # the script has no business there
     ns.die_with_parent()
     os.umask(0o022)
     if job["isolate"]:
@@ -107,13 +109,17 @@ def _build(job: dict[str, Any], channels: Mapping[str, int], result: int, ready:
         return
     ns.become_inside_user()
     entries = job["entries"]
-    size = sum(entry.size for entry in entries if entry.offset >= 0) + ROOM
+    size = sum(_on_disk(entry.size) for entry in entries if entry.offset >= 0) + ROOM
     world.build(job["core"], job["repo"], size, len(entries) + NAMES)
     first = os.fork()
     if first == 0:
         _answering(result, lambda: _be_first(job, channels))
     ns.die_with_parent()
     os.waitpid(first, 0)
+
+
+def _on_disk(size: int) -> int:
+    return -(-size // PAGE) * PAGE
 
 
 def _be_first(job: dict[str, Any], channels: Mapping[str, int]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ _OCTAL = re.compile(rb"\\([0-7]{3})")  # how blanks and the like are written in 
 
 FILE_LIMIT = 64 * 1024 * 1024
 MEMORY_OF_ONE = 1024 * 1024 * 1024  # addresses of one process; ``watch`` limits the memory of all together
-PROCESSES = 512
-DESCRIPTORS = 1024
+PROCESSES = 256
+DESCRIPTORS = 256  # with the processes: pipes are memory that nobody else counts
 
 
 @cache

@@ -6,17 +6,19 @@ import os
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from tipc.bounded import read_bounded_text
 from tipc.errors import UsageError
 from tipc.plan.trace.read.calls import Call, calls_of
 from tipc.plan.trace.record import cache, demand
 from tipc.plan.trace.record.find_script import roots
 from tipc.plan.trace.record.sandbox import Recording, Sandbox, time_limit
-from tipc.plan.trace.record.watch import MOST_MEMORY
+from tipc.plan.trace.record.watch import MOST_MEMORY, MOST_WORDS
 
 MOST_PASSES = 10
-HOPELESS = ("calls", "memory")  # reasons to stop a script after which it is not run again
+HOPELESS = ("calls", "words", "memory")  # reasons to stop a script after which it is not run again
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,14 @@ def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Tra
     repo = sandbox.repo
     start = starting_directory(script)
     argv = [os.path.relpath(script, start), os.path.relpath(config, start), mode]
-    texts = (repo / script).read_text(encoding="utf-8", errors="replace")
+    texts = _text_of(repo / script)
     variables = roots(texts, repo / start)
-    texts += (repo / config).read_text(encoding="utf-8", errors="replace")
+    texts += _text_of(repo / config)
 
     def run(leave: frozenset[demand.Leaving], programs: frozenset[str]) -> Pass:
         recording = sandbox.record(start, argv, texts, sorted(leave), sorted(programs), variables)
-        return Pass(recording, calls_of(recording, repo), list(demand.lookups(recording.xtrace, repo)))
+        found = list(islice(demand.lookups(recording.xtrace, repo), demand.MOST_LOOKUPS))
+        return Pass(recording, calls_of(recording, repo), found)
 
     last = _until_all_is_found(run, sandbox)
     notes = [
@@ -91,6 +94,13 @@ def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Tra
     notes += [f"{script} sources {path}, which is not there" for path in _lost(last.recording, sandbox)]
     traced = Traced(tuple(last.calls), last.recording.tees, last.recording.stdout, tuple(notes))
     return traced, not last.recording.stopped
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return read_bounded_text(path, "replace")
+    except OSError as error:
+        raise UsageError(f"it is not traced: {error.strerror}", path=str(path)) from None
 
 
 def _until_all_is_found(
@@ -128,6 +138,10 @@ def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
         raise UsageError(
             f"{script} calls commands without end (stopped after {len(last.calls)}): "
             "no plan can be taken from it"
+        )
+    if recording.stopped == "words":
+        raise UsageError(
+            f"{script} calls commands with more than {MOST_WORDS} words in all: no plan can be taken from it"
         )
     if recording.stopped == "memory":
         raise UsageError(

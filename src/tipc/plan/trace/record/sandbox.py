@@ -24,7 +24,8 @@ STUCK = 25.0  # without a call and without any other command
 SLACK = 60.0  # for all but the script
 ENVIRONMENT = {"HOME": "/root", "USER": "tipc", "LANG": "C.UTF-8", "TERM": "dumb", "SHELL": "/bin/bash"}
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tipc.plan.trace.record.jail import main; main()"
-INTERPRETER = re.compile(r"/(?:[\w.+-]+/)*(?:python|pip)[\d.]*(?![\w/.-])")
+PATH = re.compile(r"[\w./+-]+")
+INTERPRETER = re.compile(r"(?:python|pip)[\d.]*")
 # A repository's directory is shown at its own path: one of these would cover what bash needs.
 SYSTEM = (
     "/usr",
@@ -52,7 +53,7 @@ class Recording:
     stdout: str
     stderr: str
     exit: int | None  # None: it did not end by itself
-    stopped: str  # "", "time", "quiet", "calls" or "memory"
+    stopped: str  # "", "time", "quiet", "calls", "words" or "memory"
     made: frozenset[str]  # what the script made in the copy, as absolute paths of the repository
 
 
@@ -152,7 +153,13 @@ def _tracable(repo: Path) -> Path:
 
 
 def _absolute_programs(texts: str) -> set[str]:
-    return {path for path in INTERPRETER.findall(texts) if ".." not in path.split("/")}
+    """The interpreters that a text names by absolute path. Each part is looked at once: texts are long."""
+    found = set()
+    for run in PATH.findall(texts):
+        parts = run[run.find("/") + 1 :].split("/")
+        if "/" in run and ".." not in parts and INTERPRETER.fullmatch(parts[-1]):
+            found.add("/" + "/".join(parts))
+    return found
 
 
 def _start(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -25,6 +26,8 @@ PAUSE = 0.005
 WEIGHING = 0.02  # seconds between two looks at the memory
 MOST_NEW = 20_000
 MOST_TEXT = 4 * 1024 * 1024
+MOST_WORDS = 1_000_000  # of all calls, with their variables; a plan of a real script has thousands
+MOST_OF_CALLS = 32 * 1024 * 1024
 MOST_MEMORY = 1024 * 1024 * 1024  # of all processes together
 _COUNTED = (b"RssAnon:", b"RssShmem:", b"VmSwap:", b"VmPTE:")
 
@@ -50,6 +53,8 @@ def run_script(job: Mapping[str, Any], base: str, path: str, channels: Mapping[s
         watch.until_the_end()
     finally:
         _end_all(script)
+    if watch.stopped == "words":
+        os.truncate(channels["calls"], 0)  # nobody has to take them apart
     return {**_said(channels), "stopped": watch.stopped, "exit": watch.exit}
 
 
@@ -80,8 +85,9 @@ class Watch:
         self.channels = channels
         self.script = script
         self.exit: int | None = None  # its exit code, once it has ended
-        self.stopped = ""  # why it was stopped: "time", "quiet", "calls" or "memory"
+        self.stopped = ""  # why it was stopped: "time", "quiet", "calls", "words" or "memory"
         self.calls = 0
+        self.words = 0
         self._read = 0  # bytes of the calls that are counted
         self._traced = 0  # bytes of commands at the last call
         self._started = self._changed = time.monotonic()
@@ -91,10 +97,12 @@ class Watch:
     def until_the_end(self) -> None:
         """Return when nothing is alive any more, or when something has to be stopped."""
         while not self.stopped:
-            if not self._reap() or (self._grace is not None and time.monotonic() > self._grace):
-                return
+            over = not self._reap() or (self._grace is not None and time.monotonic() > self._grace)
             self._count_calls()
-            self.stopped = self._limit()
+            self.stopped = self._limit_of_calls()
+            if over:
+                return
+            self.stopped = self.stopped or self._limit()
             time.sleep(PAUSE)
 
     def _reap(self) -> bool:
@@ -116,15 +124,22 @@ class Watch:
             return
         # A record's end may have been cut in two: look at its first part again.
         start = max(0, self._read - len(_RECORD_END) + 1)
-        self.calls += os.pread(self.channels["calls"], written - start, start).count(_RECORD_END)
+        more = os.pread(self.channels["calls"], written - start, start)
+        self.calls += more.count(_RECORD_END)
+        self.words += more.count(b"\0")
         self._read = written
         self._changed = time.monotonic()
         self._traced = os.fstat(self.channels["xtrace"]).st_size
 
-    def _limit(self) -> str:
-        now = time.monotonic()
+    def _limit_of_calls(self) -> str:
         if self.calls > self.job["most_calls"]:
             return "calls"
+        if self.words > MOST_WORDS or self._read > MOST_OF_CALLS:
+            return "words"
+        return ""
+
+    def _limit(self) -> str:
+        now = time.monotonic()
         if now - self._started > self.job["seconds"]:
             return "time"
         if now - self._weighed > WEIGHING:
@@ -197,7 +212,7 @@ def text(channel: int, most: int = MOST_TEXT) -> str:
 
 def records(channel: int) -> list[list[str]]:
     """The records, each with its kind and its time first; what the script itself wrote there is left out."""
-    whole = text(channel, 16 * MOST_TEXT).split(f"{END}\0")[:-1]
+    whole = text(channel, MOST_OF_CALLS).split(f"{END}\0")[:-1]
     cut = [record.split("\0")[:-1] for record in whole]
     return [words for words in cut if _is_record(words)]
 
@@ -206,10 +221,15 @@ def _is_record(words: list[str]) -> bool:
     if len(words) < 4 or words[0] not in ("call", "tee"):
         return False
     try:
-        float(words[1])
-        return words[0] == "tee" or 0 <= int(words[4]) <= len(words) - 6
+        if not math.isfinite(float(words[1])):
+            return False
+        if words[0] == "tee":
+            return True
+        count = int(words[4])
     except (ValueError, IndexError):
         return False
+    # A name, so many words, and variables: what the script itself writes here is not to be believed.
+    return 0 <= count <= len(words) - 6 and words[5] != "" and all("=" in word for word in words[6 + count :])
 
 
 def new_names(root: str, known: Iterable[str]) -> list[str]:
@@ -220,7 +240,13 @@ def new_names(root: str, known: Iterable[str]) -> list[str]:
 
 
 def _names(root: str) -> Iterator[str]:
-    for directory, directories, files in os.walk(root):
-        here = directory[len(root) + 1 :]
-        for name in (*directories, *files):
-            yield f"{here}/{name}" if here else name
+    """Not by ``os.walk``, which calls itself for each level: a script can make thousands of them."""
+    pending = [""]
+    while pending:
+        here = pending.pop()
+        with suppress(OSError), os.scandir(f"{root}/{here}") as entries:
+            for entry in entries:
+                path = f"{here}/{entry.name}" if here else entry.name
+                yield path
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(path)

@@ -1,0 +1,45 @@
+"""Files of strangers, read whole: regular ones only, and only up to a size."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO
+
+LARGEST = 4 * 1024 * 1024  # no config, script or settings file of a repository comes near it
+
+Name = str | os.PathLike[str]
+
+
+def open_regular(path: Name) -> BinaryIO:
+    """A regular file, to be read; OSError for others: a pipe would be waited for, a device read for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+
+
+def read_bounded(path: Name, most: int = LARGEST) -> bytes:
+    """All bytes of a regular file; OSError if they are more than ``most``."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", os.fspath(path))
+    return data
+
+
+def read_bounded_text(path: Name, errors: str = "strict", most: int = LARGEST) -> str:
+    """The same as text, in which every line ends with a newline alone."""
+    text = read_bounded(path, most).decode("utf-8", errors)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_beginning(path: Name, most: int) -> str:
+    """The beginning of a text, however long that is; what is not UTF-8 is replaced."""
+    with open_regular(path) as file:
+        return file.read(most).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
