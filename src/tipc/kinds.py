@@ -25,20 +25,21 @@ class Chain(NamedTuple):
     name: str
     title: str
     native: bool  # planned from tables; else only by tracing the repository's own script
+    mode: str = ""  # the one that its documentation gives to its script; empty: the usual one
 
 
 CHAINS = {
     chain.name: chain
     for chain in (
         Chain(TRAIN_CHAIN, "training and inference", native=True),
-        Chain(PTQ_CHAIN, "post-training quantisation", native=True),
-        Chain(ONNX_CHAIN, "conversion to ONNX", native=True),
+        Chain(PTQ_CHAIN, "post-training quantisation", native=True, mode="whole_infer"),
+        Chain(ONNX_CHAIN, "conversion to ONNX", native=True, mode="paddle2onnx_infer"),
         Chain(DY2STATIC_CHAIN, "dynamic against static graph", native=True),
-        Chain(INFER_CHAIN, "inference of a published model", native=True),
+        Chain(INFER_CHAIN, "inference of a published model", native=True, mode="whole_infer"),
         Chain(BENCHMARK_CHAIN, "training benchmark", native=True),
-        Chain("serving_python", "serving by a Python service", native=False),
-        Chain("serving_cpp", "serving by a C++ service", native=False),
-        Chain("infer_cpp", "inference by a C++ program", native=False),
+        Chain("serving_python", "serving by a Python service", native=False, mode="serving_infer"),
+        Chain("serving_cpp", "serving by a C++ service", native=False, mode="serving_infer"),
+        Chain("infer_cpp", "inference by a C++ program", native=False, mode="cpp_infer"),
         Chain("lite", "inference by Paddle Lite on a phone", native=False),
         Chain("js", "inference in a browser", native=False),
         Chain("pipeline", "a pipeline of several models", native=False),

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tipc.plan.build import build_plan
 from tipc.plan.model import Plan
+from tipc.plan.modes import DEFAULT_MODE
+from tipc.plan.request import PlanOptions
+from tipc.plan.target.machine import Machine
 from tipc.plan.trace.record.find_script import find_script
 from tipc.plan.trace.tracing import trace_upstream
 
@@ -118,6 +122,7 @@ seq 2 | xargs -I{} $py deploy/run.py --number={}
         "python3.7",
         "nvidia-smi",
         "ps",
+        "kill",
     }
 
 
@@ -199,3 +204,68 @@ python3 tools/freeze.py --weights=$save/$name
     assert commands(trace(config))[1:] == [
         f"python3 tools/freeze.py --weights=work/toy/run/{taken}/model.pdparams"
     ]
+
+
+BUILDS = """\
+rm -rf build; mkdir build; cd build
+cmake .. -DWITH_GPU=OFF
+make -j
+cd ..
+./build/toy_system -c toy.yaml > toy.log 2>&1
+"""
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_a_program_that_the_script_builds_is_an_inference(repository: Make, built: bool) -> None:
+    config = repository(BUILDS)
+    program = config.parents[2] / "build" / "toy_system"
+    if built:  # a copy from an earlier build is not run either
+        program.parent.mkdir()
+        program.write_bytes(b"\x7fELF and no more")
+        program.chmod(0o755)
+    plan = trace(config)
+    assert commands(plan) == ["./build/toy_system -c toy.yaml"]
+    assert (plan.steps[0].kind, plan.steps[0].log) == ("infer", "toy.log")
+    assert [skip.argv[0] for skip in plan.skipped] == ["cmake", "make"]
+    assert not [note for note in plan.notes if "exit code" in note]
+
+
+def test_a_program_of_the_repository_that_is_a_script_is_followed(repository: Make) -> None:
+    config = repository("./tools/fit.sh 3\n")
+    inner = config.parents[2] / "tools" / "fit.sh"
+    inner.write_text("#!/bin/bash\npython3 tools/fit.py --steps=$1\n", encoding="utf-8")
+    inner.chmod(0o755)
+    assert commands(trace(config)) == ["python3 tools/fit.py --steps=3"]
+
+
+def test_an_inference_that_says_no_device_is_planned_where_there_is_no_gpu(repository: Make) -> None:
+    script = """\
+python3 tools/freeze.py --out=work/static
+python3 deploy/run.py --model_dir=work/static
+python3 deploy/run.py --model_dir=work/static --device=gpu
+"""
+    config = repository(script)
+    plan = build_plan(config, "lite", PlanOptions(machine=Machine(gpus=0), prepare=False))
+    assert [step.kind for step in plan.steps] == ["export", "infer"]
+    assert [(skip.kind, skip.device) for skip in plan.skipped] == [("infer", "gpu")]
+    assert [step.settings.get("device", "") for step in trace(config).steps] == ["", "", "gpu"]
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "mode"),
+    [
+        ("train_infer_python", "train_inference_python", "lite_train_lite_infer"),
+        ("train_ptq_infer_python", "ptq_inference_python", "whole_infer"),
+        ("model_paddle2onnx_python", "paddle2onnx", "paddle2onnx_infer"),
+        ("model_infer_cpp", "inference_cpp", "cpp_infer"),
+        ("model_serving_python", "serving_infer_python", "serving_infer"),
+    ],
+)
+def test_a_script_is_given_the_mode_that_the_documents_of_its_chain_name(
+    repository: Make, name: str, script: str, mode: str
+) -> None:
+    """Scripts for quantisation do nothing in any other mode, and what prepare.sh makes depends on it."""
+    config = repository('python3 tools/fit.py --mode "$2"\n', name=f"test_tipc/test_{script}.sh")
+    config = config.rename(config.with_name(f"{name}.txt"))
+    plan = build_plan(config, DEFAULT_MODE, PlanOptions(as_upstream=True))
+    assert (plan.mode, commands(plan)) == (mode, [f"python3 tools/fit.py --mode {mode}"])

@@ -20,7 +20,7 @@ from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
 from tipc.plan.model import AppliedFix, Plan, Skip
-from tipc.plan.modes import known_modes, mode_of
+from tipc.plan.modes import known_modes, mode_of, mode_of_chain
 from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
 from tipc.plan.variables import Variables
@@ -47,7 +47,7 @@ def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> P
     if options.trace or (not identity.native and identity.traceable):
         from tipc.plan.trace.tracing import trace_plan
 
-        plan = trace_plan(name, mode, options)
+        plan = trace_plan(name, mode_of_chain(mode, identity.chain), options)
     else:
         plan = _native(source, identity, mode, options)
     if options.output:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tipc.config.bash import items, second_field
 from tipc.config.layout import Config
 from tipc.config.rules import Rules
+from tipc.kinds import CHAINS
 
 DEFAULT_MODE = "lite_train_lite_infer"
 MODES = (DEFAULT_MODE, "lite_train_whole_infer", "whole_train_whole_infer", "whole_infer")
@@ -19,6 +20,13 @@ def mode_of(mode: str, rules: Rules) -> str:
     """The mode that is meant: where nothing is trained, the default one means the chain's own."""
     if mode == DEFAULT_MODE and not trains(rules):
         return rules.whole.modes[0]
+    return mode
+
+
+def mode_of_chain(mode: str, chain: str) -> str:
+    """The mode that a traced script is given: the default one means the chain's own."""
+    if mode == DEFAULT_MODE and chain in CHAINS:
+        return CHAINS[chain].mode or mode
     return mode
 
 

@@ -71,7 +71,11 @@ def new(request: Request) -> Session:
         (plan.key, step) for plan in plans for step in selected(plan, request.expression, request.only)
     )
     if not wanted:
-        raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
+        if request.expression or request.only:
+            raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
+        raise UsageError(
+            "nothing but preparation would run", remedy="tipc plan tells what is left out, and why"
+        )
     build_graph(plans, order(plans))
     return Session(tuple(plans), wanted, request, problems=planned.problems)
 

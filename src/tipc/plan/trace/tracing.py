@@ -9,6 +9,7 @@ from tipc.config.identify import find_repo, identify
 from tipc.config.source import read_source
 from tipc.errors import UsageError
 from tipc.plan.model import Plan
+from tipc.plan.modes import mode_of_chain
 from tipc.plan.request import PlanOptions
 from tipc.plan.trace.read.adapt import adapted
 from tipc.plan.trace.read.calls import inside
@@ -67,4 +68,5 @@ def verify_plan(
         )
     options = PlanOptions(repo=str(root), dialect=known, as_upstream=True, prepare=False)
     native = build_plan(config, mode, options)
-    return differences(native, trace_upstream(config, mode, root, asked=True))
+    traced = trace_upstream(config, mode_of_chain(mode, identity.chain), root, asked=True)
+    return differences(native, traced)

@@ -185,6 +185,14 @@ def settings_of(here: Link) -> dict[str, str]:
     return found
 
 
+def _settings(here: Link) -> dict[str, str]:
+    """What an inference is told; its device only where its words say one."""
+    if here.kind != "infer":
+        return {}
+    told = device_of(here)
+    return {"device": told, **settings_of(here)} if told else settings_of(here)
+
+
 def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout: str) -> list[Step]:
     lines = status_lines(stdout, [here.call.argv for here in links])
     identities: dict[int, str] = {}
@@ -197,7 +205,7 @@ def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout
         device = device_of(here) or ("cpu" if cell.asked == "-1" else "gpu")
         ids = _gpus(device, cell)
         count = max(1, len(ids)) if here.command.launched else 1
-        settings = {"device": device, **settings_of(here)} if here.kind == "infer" else {}
+        settings = _settings(here)
         steps.append(
             Step(
                 id=identity,

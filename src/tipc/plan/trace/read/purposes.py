@@ -151,7 +151,14 @@ def kind_of(command: PythonCall, purpose: Purpose | None, cwd: str = "") -> str:
     if not kind and command.program.endswith(".py"):
         flags = [word.lstrip("-") for word in command.arguments if "=" not in word and "/" not in word]
         kind = next((found for found in map(_kind_of_words, flags) if found), "")
+    if not kind and is_built(command.program):
+        return "infer"  # C++: what python scripts do elsewhere
     return kind or "prepare"
+
+
+def is_built(program: str) -> bool:
+    """Whether a program is one of the repository that has to be built: no script, named by its path."""
+    return "/" in program and not program.startswith("/") and not program.endswith((".py", ".sh"))
 
 
 def _kind_of_mode(arguments: Sequence[str]) -> str:

@@ -191,14 +191,18 @@ def install(job: dict[str, Any], base: str, programs: list[str]) -> None:
     for name in job["wrappers"]:
         os.symlink(f"{base}/wrapper", f"{base}/bin/{name}")
     words = [word for item in job["leave"] for word in item]
-    with open(f"{base}/leave", "wb") as file:
-        file.write(b"".join(os.fsencode(word) + b"\0" for word in words))
+    inside = [program for program in job["programs"] if _is_below(program, job["repo"])]
+    for name, listed in (("leave", words), ("programs", inside)):
+        with open(f"{base}/{name}", "wb") as file:
+            file.write(b"".join(os.fsencode(word) + b"\0" for word in listed))
     for program in programs:
         _stand_in(program, base)
 
 
 def _stand_in(program: str, base: str) -> None:
-    """A stub at the path of a program, where nothing is; a path that cannot be made stays without one."""
+    """A stub at the path of a program; a path that cannot be made stays without one."""
     with suppress(OSError):
         os.makedirs(os.path.dirname(program), exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(program)  # of the copy: one that was compiled
         os.symlink(f"{base}/stub", program)

@@ -113,7 +113,7 @@ def _until_all_is_found(
     for _ in range(MOST_PASSES):
         there = _There(sandbox, last.recording.made | unwanted)
         more = demand.to_leave(last.lookups, last.calls, sandbox.repo, there)
-        wanted = programs | demand.programs(last.recording.xtrace, sandbox.repo, sandbox.has)
+        wanted = programs | demand.programs(last.recording.xtrace, sandbox.repo, sandbox.has_script)
         if last.recording.stopped in HOPELESS or (more <= leave and wanted <= programs):
             break
         later = run(leave | more, wanted)

@@ -23,6 +23,7 @@ QUIET = 8.0  # without a call, but with other commands: real work is stubbed, so
 STUCK = 25.0  # without a call and without any other command
 SLACK = 60.0  # for all but the script
 ENVIRONMENT = {"HOME": "/root", "USER": "tipc", "LANG": "C.UTF-8", "TERM": "dumb", "SHELL": "/bin/bash"}
+COMPILED = b"\x7fELF"  # how a compiled program begins
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from tipc.plan.trace.record.jail import main; main()"
 PATH = re.compile(r"[\w./+-]+")
 INTERPRETER = re.compile(r"(?:python|pip)[\d.]*")
@@ -90,6 +91,21 @@ class Sandbox:
         if path in self.names or os.path.realpath(path) in self.names:
             return True
         return any(part in SKIPPED for part in path[len(str(self.repo)) :].split("/"))
+
+    def has_script(self, path: str) -> bool:
+        """Whether the repository has this program, and it is no compiled one: that is recorded, not run."""
+        if not self.has(path):
+            return False
+        try:
+            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return True
+        try:
+            return os.read(opened, len(COMPILED)) != COMPILED
+        except OSError:
+            return True
+        finally:
+            os.close(opened)
 
     def close(self) -> None:
         """Let go of the contents."""

@@ -28,7 +28,7 @@ STUBS = """
     python python2 pip pip2 pip3 wget curl git svn hg apt apt-get yum dnf apk brew conda mamba
     virtualenv uv docker nvidia-docker nvidia-smi rocm-smi npu-smi xpu_smi cmake make gcc g++ cc nvcc
     ninja bazel go java node npm ssh scp rsync ftp nc telnet aria2c axel mount umount reboot shutdown
-    systemctl service ps pkill killall top free lscpu lspci ifconfig ip netstat ss ping paddle2onnx
+    systemctl service ps kill pkill killall top free lscpu lspci ifconfig ip netstat ss ping paddle2onnx
     x2paddle fleetrun mpirun mpiexec torchrun hub paddle visualdl paddle_lite_opt opt trtexec ldconfig
     crontab su chown chgrp
 """
@@ -77,6 +77,15 @@ leave() {
     *) @BASE@/core/mkdir -p -- "${1%/*}" && : >>"$1" ;;
     esac 2>/dev/null
 }
+case ${name##*/} in
+make | cmake | ninja | bazel | gcc | g++ | cc)
+    # The folder may have been emptied before: what it is to build is there afterwards.
+    mapfile -d '' -t programs <@BASE@/programs
+    for program in "${programs[@]}"; do
+        @BASE@/core/mkdir -p -- "${program%/*}" && @BASE@/core/ln -s @BASE@/stub "$program"
+    done 2>/dev/null
+    ;;
+esac
 mapfile -d '' -t rules <@BASE@/leave
 for ((i = 0; i < ${#rules[@]}; i += 3)); do
     [[ -z ${rules[i + 1]} && " $name $* " == *" ${rules[i]} "* ]] && leave "${rules[i + 2]}"
