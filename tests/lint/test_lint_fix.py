@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_examples import FULL, SLIM, replaced, with_line, without
 
+from tipc.cli.lint_risk import plan_risk
 from tipc.cli.main import main
 from tipc.config.lint.finding import Edit
 from tipc.config.lint.fix import apply, fixed, write_atomically
 from tipc.config.lint.linter import lint_bytes
+from tipc.config.source import source_of
+from tipc.errors import TipcError
+from tipc.plan.build import plan_source
 
 HERE = Path("/nowhere/test_tipc/configs/toy/train_infer_python.txt")
 
@@ -154,6 +160,28 @@ def test_any_bytes_give_findings_or_none_and_mending_twice_is_mending_once(data:
     assert len(once.findings) <= len(lint_bytes(data, "c.txt", HERE))
     refused = {refusal.finding.code for refusal in once.refused}
     assert not [finding for finding in once.findings if finding.edits and finding.code not in refused]
+
+
+@settings(max_examples=60, deadline=None)
+@given(mutations())
+def test_mending_with_a_plan_at_hand_never_loses_a_command_and_is_done_at_once(data: bytes) -> None:
+    asked = Namespace(repo="", dialect="")
+    risk = plan_risk(str(HERE), asked)
+    before = lint_bytes(data, "c.txt", HERE)
+    once = fixed(data, "c.txt", HERE, risk=risk)
+    assert not commands_of(data) - commands_of(once.data)
+    assert len(once.findings) < len(before) or once.data == data
+    twice = fixed(once.data, "c.txt", HERE, risk=risk)
+    assert (twice.data, twice.mended) == (once.data, [])
+
+
+def commands_of(data: bytes) -> Counter[str]:
+    """How many commands of each kind a text plans; none where it cannot be planned."""
+    found: Counter[str] = Counter()
+    for mode in ("lite_train_lite_infer", "whole_infer"):
+        with suppress(TipcError):
+            found.update(step.kind for step in plan_source(source_of(data, str(HERE)), mode).steps)
+    return found
 
 
 # ------------------------------------------------------------------- the command, with a plan at hand

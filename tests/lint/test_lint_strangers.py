@@ -164,6 +164,48 @@ def test_a_missing_script_is_told_with_the_one_that_is_meant(tmp_path: Path) -> 
     assert finding.fix == "did you mean `tools/train.py`?"
 
 
+def findings_in(root: Path, text: str) -> list[tuple[str, int]]:
+    """What is found in a config of a repository with code, by code and line."""
+    (root / "tools").mkdir(parents=True)
+    for name in ("train", "val", "export", "infer"):
+        (root / "tools" / f"{name}.py").touch()
+    path = root / "test_tipc" / "configs" / "train_infer_python.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return [(one.code, one.line) for one in lint_file(path) if one.code in ("TC070", "TC071", "TC093")]
+
+
+GOOD = FULL.replace("deploy/python/infer.py", "tools/infer.py").replace("configs/toy.yml", "toy")
+
+
+def test_a_missing_script_of_a_trainer_that_is_not_listed_is_only_a_warning(tmp_path: Path) -> None:
+    assert findings_in(tmp_path / "good", GOOD) == []
+    text = replaced(GOOD, "distill_train", "distill_train:tools/gone.py")
+    assert findings_in(tmp_path / "idle", text) == [("TC071", 19)]
+    text = text.replace("trainer:norm_train", "trainer:norm_train|distill_train")
+    assert findings_in(tmp_path / "listed", text) == [("TC070", 19)]
+
+
+def test_a_missing_script_of_a_folder_that_is_fetched_first_is_only_a_warning(tmp_path: Path) -> None:
+    text = replaced(GOOD, "norm_train", "norm_train:Other/tools/fit.py")
+    for name, prepare, code in (
+        ("fetched", "cd x; git clone https://example.com/Other.git", "TC071"),
+        ("named", "echo Other  # git clone Other", "TC070"),
+    ):
+        folder = tmp_path / name / "test_tipc"
+        folder.mkdir(parents=True)
+        (folder / "prepare.sh").write_text(f"{prepare}\n")
+        assert findings_in(tmp_path / name, text) == [(code, 16)]
+
+
+def test_an_empty_list_of_an_inference_that_there_is_not_is_no_error(tmp_path: Path) -> None:
+    text = replaced(GOOD, "--precision:fp32", "--precision:")
+    line = 1 + text.splitlines().index("--precision:")
+    assert findings_in(tmp_path / "infers", text) == [("TC093", line)]
+    text = replaced(text, "inference:", "inference:null")
+    assert findings_in(tmp_path / "null", text) == []
+
+
 def test_an_option_behind_a_backslash_does_not_end_lint() -> None:
     text = replaced(FULL, "norm_train", "norm_train:tools/train.py --it\\ers 5 --iters 4")
     assert ("TC081", "warning") in at(text)

@@ -15,6 +15,7 @@ from tipc.reasons import because
 _DEVICES = ("True", "False", "gpu", "cpu")
 _OTHER_DEVICES = ("npu", "xpu", "mlu", "gcu", "dcu", "mps", "sdaa", "iluvatar_gpu", "intel_hpu")
 _COMPARED = ("infer_quant", "mkldnn", "use_trt")
+_INFERENCE_LISTS = ("use_gpu", "batch_size", "mkldnn", "cpu_threads", "use_trt", "precision")
 _LETTERS = {"true": "True", "false": "False"}
 
 
@@ -163,17 +164,9 @@ def empty_lists(ctx: Context) -> Iterator[LintFinding]:
     """TC093: a loop with no turn."""
     for row, config in ctx.rows("l"):
         line, value = config.line(row.name), config.value(row.name)
-        looped = row.name in (
-            "gpu_list",
-            "trainer_list",
-            "use_gpu",
-            "batch_size",
-            "mkldnn",
-            "cpu_threads",
-            "use_trt",
-            "precision",
-            "autocast",
-        )
+        looped = row.name in ("gpu_list", "trainer_list", "autocast")
+        if row.name in _INFERENCE_LISTS:  # nothing loops over them where nothing infers
+            looped = not is_null(config.value("inference"))
         if looped and value.text == "" and ":" in line.text:
             edits = []
             if row.name not in ("gpu_list", "trainer_list") and row.kind == "text":

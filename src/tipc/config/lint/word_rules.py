@@ -11,6 +11,7 @@ from itertools import pairwise
 from tipc.config.layout import Config
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, is_null
+from tipc.config.scripts import text_of
 from tipc.config.source import Value
 from tipc.reasons import Reason, because
 
@@ -82,6 +83,7 @@ def scripts(ctx: Context) -> Iterator[LintFinding]:
     """TC070, TC071: scripts and config files that are not in the repository."""
     if ctx.repo is None:
         return
+    idle = _idle_rows(ctx)
     for row, config in ctx.rows("vl"):
         if row.kind != "script":
             continue
@@ -92,18 +94,45 @@ def scripts(ctx: Context) -> Iterator[LintFinding]:
             continue  # where a script of its own is when it runs this is not known
         for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
             if not is_null(value):
-                yield from _files(ctx, value, folder)
+                yield from _files(ctx, value, folder, idle=row.name in idle)
 
 
-def _files(ctx: Context, value: Value, folder: str) -> Iterator[LintFinding]:
+def _idle_rows(ctx: Context) -> set[str]:
+    """The rows of trainings and exports that no listed trainer runs."""
+    if ctx.config is None or not ctx.config.line("trainer_list").line:
+        return set()
+    listed = {item.text.strip() for item in ctx.config.items("trainer_list")}
+    idle = set()
+    for name in ctx.config.rows:
+        if name.endswith("_train") and name != "norm_train" and ctx.config.key(name).text not in listed:
+            idle |= {name, name.replace("_train", "_export")}
+    return idle
+
+
+def _files(ctx: Context, value: Value, folder: str, *, idle: bool) -> Iterator[LintFinding]:
     split = split_words(value.text)
     script = next((word for word in split if word.endswith((".py", ".sh"))), "")
     if script and not _there(ctx, folder, script):
-        yield ctx.find("TC070", _place(value, script), script=script, fix=_meant(ctx, folder, script))
+        if idle or _fetched(ctx, folder, script):
+            yield ctx.find("TC071", _place(value, script), file=script)
+        else:
+            yield ctx.find("TC070", _place(value, script), script=script, fix=_meant(ctx, folder, script))
     for before, word in pairwise(split):
         named = word if before in ("-c", "--config", "--cfg") else ""
         if named.endswith((".yml", ".yaml")) and not _there(ctx, folder, named):
             yield ctx.find("TC071", _place(value, named), file=named)
+
+
+def _fetched(ctx: Context, folder: str, script: str) -> bool:
+    """Whether the repository's prepare.sh fetches the first folder of a path that is not there."""
+    parts = os.path.normpath(os.path.join(folder, script)).split(os.sep)
+    for number in range(1, len(parts)):
+        if not _there(ctx, ".", os.path.join(*parts[:number])):
+            missing = re.escape(parts[number - 1])
+            text = text_of(os.path.join(ctx.repo or "", "test_tipc", "prepare.sh"))
+            fetches = rf"^[^#\n]*\b(?:git clone|wget|curl|tar|unzip)\b.*\b{missing}\b"
+            return re.search(fetches, text, re.MULTILINE) is not None
+    return False
 
 
 def _place(value: Value, word: str) -> Value:
