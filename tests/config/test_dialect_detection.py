@@ -169,6 +169,16 @@ def test_a_script_that_only_calls_tipc_says_nothing(tmp_path: Path) -> None:
     assert (identity.dialect, identity.native, identity.script) == ("models", True, "")
 
 
+@pytest.mark.parametrize(
+    "text", ["# like tipc run\necho train\n", 'model=${lines[1]}\npython train.py; tipc run "$1"\n']
+)
+def test_a_script_that_speaks_of_tipc_and_does_something_else_is_traced(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, SAMPLES["models"])
+    script(tmp_path, text)
+    identity = told(path, tmp_path)
+    assert (identity.native, identity.script) == (False, "test_tipc/test_train_inference_python.sh")
+
+
 def test_a_script_of_another_chain_does_not_read_the_file(tmp_path: Path) -> None:
     script(tmp_path, "echo train\n")
     path = write(tmp_path, "===paddle2onnx_params===\nmodel_name:x\n", "a_paddle2onnx_python.txt")

@@ -13,7 +13,7 @@ from plan_samples import MODELS, SAMPLES, SEG, changed, write
 from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.fixes import FIXES
-from tipc.plan.plan_json import SCHEMA, plan_from_json
+from tipc.plan.plan_json import SCHEMA, plan_from_json, plan_json_text, plan_to_json
 from tipc.plan.request import Expansion, expand
 
 FIELDS = {"id", "kind", "cell", "argv", "env", "cwd", "log", "needs", "produces", "status_line"}
@@ -40,6 +40,13 @@ def test_json_has_one_object_a_line_and_the_fields_of_the_schema(tmp_path: Path,
         assert all(set(step) >= FIELDS for step in one["steps"])
         assert all("CUDA_VISIBLE_DEVICES" in step["env"] for step in one["steps"])
         assert plan_from_json(one).steps[0].argv[0] == "python3"
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_what_is_printed_is_the_plan_as_plain_data(plan, dialect: str) -> None:
+    made = plan(dialect)
+    assert made.skipped
+    assert plan_json_text(made) == json.dumps(plan_to_json(made))
 
 
 def test_a_plan_of_another_schema_is_refused() -> None:

@@ -118,11 +118,9 @@ def _machine(gpus: int | None) -> Machine:
 
 def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
     if options.json:
-        import json
+        from tipc.plan.plan_json import plan_json_text
 
-        from tipc.plan.plan_json import plan_to_json
-
-        text = "".join(json.dumps(plan_to_json(plan)) + "\n" for plan in plans)
+        text = "".join(plan_json_text(plan) + "\n" for plan in plans)
     elif options.commands:
         from tipc.plan.shell_lines import commands_text
 

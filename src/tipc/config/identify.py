@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tipc.config.chains import Evidence, chain_of
 from tipc.config.dialects import FAMILIES, KEYS, TABLES, Keys, dialect_of_chain, has_table, load
-from tipc.config.scripts import digest, helpers_of, reading_script
+from tipc.config.scripts import digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
 from tipc.errors import UsageError
 from tipc.kinds import CHAINS, TRAIN_CHAIN
@@ -115,9 +115,10 @@ def _known(script: str, repo: str, chain: str) -> tuple[str | None, Evidence]:
     """The family whose script this is, by its digest."""
     from tipc.config.known_scripts import KNOWN
 
-    path = os.path.join(repo, script)
-    names = " and ".join([script, *(os.path.relpath(one, repo) for one in helpers_of(path, repo))])
-    family = KNOWN.get(chain, {}).get(digest(path, repo))
+    path = os.path.normpath(os.path.join(repo, script))
+    helpers = helpers_of(path, repo)
+    names = " and ".join([script, *(os.path.relpath(one, repo) for one in helpers)])
+    family = KNOWN.get(chain, {}).get(digest_of((path, *helpers)))
     if family is None:
         return None, Evidence("script", f"{names}: not known, so it is traced")
     return family, Evidence("script", f"{names}: known, of the dialect {family}")

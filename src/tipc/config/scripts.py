@@ -69,9 +69,14 @@ def reading_script(config: str, repo: str, chain: str) -> Script:
 
 def _script(path: str, repo: str) -> Script:
     name = os.path.relpath(path, repo)
-    if "tipc run" in text_of(path):
-        return Script(thin=name)
-    return Script(name)
+    return Script(thin=name) if _is_thin(text_of(path)) else Script(name)
+
+
+@lru_cache(maxsize=64)
+def _is_thin(text: str) -> bool:
+    """Whether a script hands its config over: it calls ``tipc run`` and reads no line of it."""
+    code = _without_comments(text)
+    return "tipc run" in code and "lines[" not in code and "eval " not in code
 
 
 def _folders(config: str, repo: str) -> list[str]:
@@ -172,8 +177,12 @@ def _without_comments(text: str) -> str:
 def digest(path: str, repo: str) -> str:
     """What a script does, as one word: comments, blank lines and line ends make no difference."""
     script = os.path.normpath(path)
-    texts = [text_of(one) for one in (script, *helpers_of(script, repo))]
-    return _digest(tuple(texts))
+    return digest_of((script, *helpers_of(script, repo)))
+
+
+def digest_of(paths: tuple[str, ...]) -> str:
+    """``digest`` of a script and its helpers, where these are known."""
+    return _digest(tuple(text_of(path) for path in paths))
 
 
 @lru_cache(maxsize=64)
