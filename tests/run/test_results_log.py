@@ -22,6 +22,9 @@ def test_the_line_of_an_inference_says_where_its_output_went() -> None:
     assert line == " Run successfully with command - net - python infer.py --b=1 > ./out/a.log 2>&1 !  "
     assert results_log.with_redirection(STEP, line) == line
     assert results_log.with_redirection(replace(STEP, kind="train"), STEP.status_line) == STEP.status_line
+    named = " Run successfully with command - net - python infer.py --b=1 - ./out/a.log  "
+    told = " Run successfully with command - net - python infer.py --b=1 > ./out/a.log 2>&1  - ./out/a.log  "
+    assert results_log.with_redirection(STEP, named) == told
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,16 @@ def status_line(step: Step, result: StepResult) -> str:
 
 
 def with_redirection(step: Step, line: str) -> str:
-    """The line of an inference, which in the specification says where its output went: ``… > LOG 2>&1 !``."""
-    head, mark, tail = line.rpartition("!")
-    if step.kind != INFER or not step.log or not mark or " 2>&1" in line:
+    """The line of an inference, in whose command the specification and the scripts say where its output went:
+    ``… > LOG 2>&1 !``, or of the scripts that name the log once more, ``… > LOG 2>&1  - LOG``."""
+    if step.kind != INFER or not step.log or " 2>&1" in line:
         return line
-    return f"{head} > {step.log} 2>&1 {mark}{tail}"
+    redirection = f" > {step.log} 2>&1 "
+    for mark in (f" - {step.log}", "!"):
+        head, found, tail = line.rpartition(mark)
+        if found:
+            return f"{head}{redirection}{mark}{tail}"
+    return line
 
 
 def link_log(plan: Plan, step: Step) -> None:
