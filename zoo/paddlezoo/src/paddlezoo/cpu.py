@@ -43,7 +43,7 @@ def has_avx2_that_mkl_leaves_unused(info: Path = CPU_INFO) -> bool:
 
 def leave_amx_out(info: Path = CPU_INFO) -> None:
     """To be called before OpenVINO is loaded: its int8 convolutions for AMX, in the build that is inside
-    paddle 3.1, use tiles that they have not set up, and the process dies of an illegal instruction.
+    paddle 3.1 to 3.3, use tiles that they have not set up, and the process dies of an illegal instruction.
 
     An ``ONEDNN_MAX_CPU_ISA`` that is set already is left as it is.
     """
