@@ -138,3 +138,14 @@ def test_the_cause_is_told_in_chinese_too(here: Path) -> None:
     known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddle'"])
     choose("")
     assert known.cause == "python3 没有模块 `paddle`"
+
+
+def test_an_illegal_instruction_is_told_with_the_setting_that_avoids_it(here: Path) -> None:
+    one = step("a")
+    log = [
+        "FatalError: `Illegal instruction` is detected by the operating system.",
+        "  [SignalInfo: *** SIGILL (@0x7f45) received by PID 3772 (TID 0x7f45) from PID 31977562 ***]",
+    ]
+    known = told(plan_of(here, one), one, log, exit_code=-4)
+    assert "an instruction that this CPU does not have" in known.cause
+    assert "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16" in known.remedy

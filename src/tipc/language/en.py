@@ -82,6 +82,7 @@ REASONS = {
     "cause-bad-option": "the script does not know `{word}`",
     "cause-bad-option-named": "the script does not know `{word}` (the command of {config}:{line})",
     "cause-no-end": "it did not end in time",
+    "cause-illegal-instruction": "it used an instruction that this CPU does not have, or is not ready for",
     "cause-killed": "killed from outside; often the system does that when memory runs out",
     "cause-nothing-left": "the command said that it succeeded, but did not leave what the next step needs",
     "cause-elsewhere": "the command succeeded, but wrote {found}; the config says {wanted}",
@@ -93,6 +94,8 @@ REASONS = {
     "try-install-repository": "{python} -m pip install -e {path} (PyPI's {module} is another version)",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}, or let the script read the .json",
     "try-room": "make room, then run it again",
+    "try-fewer-instructions": "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 before `tipc run`: int8 in the "
+    "OpenVINO engine of paddle dies so on CPUs with AMX",
     "try-fewer-at-once": "a smaller batch, or `--jobs 1` so that fewer steps run at once",
     "try-more-time": "tipc run --rerun-failed --timeout SECONDS with more of them",
     "try-compare-line": "compare where the script writes with what line {line} of the config says",

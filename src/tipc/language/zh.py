@@ -81,6 +81,7 @@ REASONS = {
     "cause-bad-option": "脚本不认识 `{word}`",
     "cause-bad-option-named": "脚本不认识 `{word}`（{config}:{line} 的命令）",
     "cause-no-end": "没有按时结束",
+    "cause-illegal-instruction": "使用了本机 CPU 没有的、或有但未经设置的指令",
     "cause-killed": "被外部终止；内存耗尽时系统常常如此",
     "cause-nothing-left": "命令称已成功，但没有留下下一步需要的文件",
     "cause-elsewhere": "命令成功，但写到了 {found}；配置所指的是 {wanted}",
@@ -92,6 +93,8 @@ REASONS = {
     "try-install-repository": "{python} -m pip install -e {path}（PyPI 上的 {module} 是另一个版本）",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}，或让脚本读取 .json",
     "try-room": "腾出空间后重新运行",
+    "try-fewer-instructions": "在 `tipc run` 之前设置 ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16："
+    "paddle 的 OpenVINO 引擎在有 AMX 的 CPU 上运行 int8 时会这样终止",
     "try-fewer-at-once": "减小批大小，或用 `--jobs 1` 减少同时运行的步骤",
     "try-more-time": "tipc run --rerun-failed --timeout 更大的秒数",
     "try-compare-line": "比较脚本写出的位置与配置第 {line} 行所指的位置",

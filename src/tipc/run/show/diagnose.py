@@ -128,6 +128,10 @@ def _no_memory(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     return _tell(because("cause-no-memory"), because("try-fewer-at-once"))
 
 
+def _illegal_instruction(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-illegal-instruction"), because("try-fewer-instructions"))
+
+
 def _bad_argument(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     word = found["what"]
     if _named(step, word):
@@ -163,6 +167,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
+    (re.compile(r"FatalError: `Illegal instruction`"), _illegal_instruction),
     (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)"), _quoted),
     *_SAID,
 )
