@@ -57,6 +57,17 @@ def test_paddle_autolog_and_requirements_are_asked_for(
     ]
 
 
+def test_what_another_distribution_brings_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(tmp_path)
+    (tmp_path / "requirements.txt").write_text("sklearn==0.0\nopencv-python <= 4.6.0\nlapx\n")
+    answer(monkeypatch, {"paddlepaddle": "3.1.1"}, paddle=True, auto_log=True, sklearn=True, cv2=True)
+    assert missing.missing_for([plan]) == [
+        because("missing-package", name="lapx", file="requirements.txt"),
+    ]
+
+
 def test_an_old_paddle_is_named_and_a_new_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(tmp_path)
     answer(monkeypatch, {"paddlepaddle": "2.1.3"}, auto_log=True, paddle=True)

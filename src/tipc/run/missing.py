@@ -25,6 +25,7 @@ OLDEST_PADDLE = (2, 2)  # the specification's
 OLDEST_CAPABILITY = (7, 0)  # of a GPU with Tensor Cores, which mixed precision needs
 REQUIREMENTS = "requirements.txt"
 REQUIREMENT = re.compile(r"^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;].*)?$")
+OPENCV = "opencv-"  # there are four distributions of it, and each brings the same module
 TEXT_LIMIT = 2**20
 
 
@@ -56,7 +57,9 @@ def missing_packages(plan: Plan) -> list[Reason]:
         return []
     interpreter = resolve(named).program
     names = requirements(Path(plan.repo, REQUIREMENTS))
-    answer = ask(interpreter, (*PADDLES, *names), ("paddle", "auto_log"))
+    brought = {name: module_of(name) for name in names}
+    asked = tuple(dict.fromkeys(("paddle", "auto_log", *brought.values())))
+    answer = ask(interpreter, (*PADDLES, *names), asked)
     if answer is None:
         return []
     versions, modules = answer["packages"], answer["modules"]
@@ -70,7 +73,7 @@ def missing_packages(plan: Plan) -> list[Reason]:
     infers = [step for step in steps if step.kind == INFER]
     if not modules["auto_log"] and any(mentions(plan, step, "auto_log") for step in infers):
         found.append(because("no-auto-log", interpreter=interpreter))
-    absent = [name for name in names if not versions[name] and not (name in PADDLES and modules["paddle"])]
+    absent = [name for name in names if not versions[name] and not modules[brought[name]]]
     return found + [because("missing-package", name=name, file=REQUIREMENTS) for name in absent]
 
 
@@ -82,6 +85,16 @@ def requirements(path: Path) -> list[str]:
         return []
     matches = (REQUIREMENT.match(line.partition(" #")[0].strip()) for line in lines)
     return [match[1] for match in matches if match]
+
+
+def module_of(name: str) -> str:
+    """The module that a distribution probably brings: another one may bring it as well."""
+    low = name.lower()
+    if low in PADDLES:
+        return "paddle"
+    if low.startswith(OPENCV):
+        return "cv2"
+    return name.replace("-", "_").partition(".")[0]
 
 
 def mentions(plan: Plan, step: Step, word: str) -> bool:
