@@ -26,9 +26,11 @@ from certify_facts import (
 )
 from certify_plain_repo import make_plain_repo
 
+from tipc.certify.checks.quant import trained_clips
 from tipc.certify.checks.training_happened import wrong_cost
+from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
-from tipc.run.record.facts import PredictorFacts, Weights
+from tipc.run.record.facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
 from tipc.run.record.results import Run
 
 Judge = Callable[..., list[Finding]]
@@ -409,3 +411,17 @@ def test_an_evaluation_that_the_export_makes_counts_if_it_has_the_trained_weight
 
     [finding] = [one for one in judge(run, edit) if one.check == "TP301"]
     assert finding.status == status, finding.message
+
+
+def test_clips_that_only_a_file_beside_the_averages_has_were_learnt() -> None:
+    at_first, at_the_end = (Weights("", 1, 1.0, {"pact_0.pact": digest}) for digest in ("first", "end"))
+    file = WeightsInFile(
+        Path("model.pdparams"), digests={"conv.alpha": "average"}, clips=(Clip("conv.alpha", 100.8),)
+    )
+    averages = WeightsFile("model.pdparams", Weights("", 1, 1.0, {"conv.alpha": "average"}), at_step=6)
+    beside = WeightsFile("model.pdema", Weights("", 1, 1.0, {"conv.alpha": "end"}), at_step=6)
+    earlier = replace(beside, at_step=3)
+    training = replace(training_facts(), before=at_first, after=at_the_end, given=("pact_0.pact",))
+    for saves, learnt in (((averages,), 0), ((averages, earlier), 0), ((averages, beside), 1)):
+        process = ProcessFacts(0, 1, "3.1.1", {}, training=training, saves=saves)
+        assert trained_clips(process, file) == learnt

@@ -13,6 +13,7 @@ from tipc.certify.evidence.weights_file import WeightsInFile, find_weights, read
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import INT8, PACT
+from tipc.run.record.facts import ProcessFacts
 
 SHARE = 0.5  # a first or last layer may well be left in fp32; most may not
 MOVED = 1e-6  # relative: less is rounding
@@ -142,7 +143,7 @@ def clips_moved(scene: StepScene) -> Iterator[Outcome]:
     evidence = {"clips": [asdict(clip) for clip in found.clips]}
     still = [clip for clip in found.clips if clip.start is not None and not has_moved(clip.start, clip.end)]
     known = [clip for clip in found.clips if clip.start is not None]
-    trained = trained_clips(scene, found)
+    trained = trained_clips(scene.main_process(scene.step), found)
     if not found.clips:
         yield unchecked(
             f"none of the {found.tensors} tensors is known as a clipping value (`….alpha`)",
@@ -198,17 +199,23 @@ def moved_by_hand(scene: StepScene, found: WeightsInFile) -> str:
     return ""
 
 
-def trained_clips(scene: StepScene, found: WeightsInFile) -> int | None:
-    """How many clipping values were given to the optimiser and came out changed; None: there was no
-    witness."""
-    main = scene.main_process(scene.step)
+def trained_clips(main: ProcessFacts | None, found: WeightsInFile) -> int | None:
+    """How many clipping values were given to the optimiser and came out changed; None: there was no witness.
+
+    A file of averages has none of them as it came out: then a file that was saved beside it may.
+    """
     if main is None or main.training is None or main.training.before is None or main.training.after is None:
         return None
     before = set(main.training.before.tensors.values())
     tensors = main.training.after.tensors
     given = main.training.given or tuple(tensors)
     after = {tensors[name] for name in given if name in tensors}
-    return sum(found.digests[clip.name] in after - before for clip in found.clips)
+    moved = after - before
+    counts = [sum(found.digests[clip.name] in moved for clip in found.clips)]
+    for save in main.saves:
+        if save.at_step == main.training.steps:
+            counts.append(sum(save.weights.tensors.get(clip.name) in moved for clip in found.clips))
+    return max(counts)
 
 
 @check(
