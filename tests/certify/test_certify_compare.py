@@ -124,12 +124,19 @@ def test_boxes_that_rounding_put_into_a_list_are_no_difference_if_most_are_the_s
     other[10:28, 2:] += 30
     [found, _] = likenesses({"0": boxes, "1": counts}, {"out": other, "num": counts}, 2)
     assert not found.agrees(FP32), "too many are others, tied or not"
+    assert not found.is_undecided, "half of them can be told from the last"
+    other[:, 2:] += 30
+    [found, _] = likenesses({"0": boxes, "1": counts}, {"out": other, "num": counts}, 2)
+    assert found.boxes == Matches(0, 40, 40)
+    assert not found.agrees(FP32)
+    assert found.is_undecided, "all boxes of an image have one score: any of them may be listed"
     high = boxes.copy()
     high[:6, 1] = 0.9
     moved = high.copy()
     moved[:6, 2:] += 30
     [found, _] = likenesses({"0": high, "1": counts}, {"out": moved, "num": counts}, 2)
     assert not found.agrees(FP32), "those at the top of a list are no ties"
+    assert not found.is_undecided
 
 
 PICTURES = RANDOM.uniform(-1, 1, (4, 3, 32, 32)).astype("float32")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, compare
-from tipc.certify.evidence.answers import ParityAnswer
+from tipc.certify.evidence.answers import ModelAnswer, ParityAnswer
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import exported_model
 from tipc.certify.evidence.likeness import Likeness, is_flat, likeness_inside, likenesses
@@ -182,11 +182,13 @@ def parity(scene: StepScene) -> Iterator[Outcome]:
     wrong = compared.wrong
     if wrong is not None and wrong.agreement is None:
         yield without_evaluation(scene, network)
+    elif wrong is not None and wrong.is_undecided:
+        yield undecided(wrong, evidence)
     elif wrong is not None:
         yield failed(
             f"other answers than the trained network's: output {wrong.output}: {wrong.text()}; "
             "allowed is noise "
-            f"of {compared.bound.noise:.2g}",
+            f"of {compared.bound.noise:.2g}{rounded_more(scene)}",
             evidence=evidence,
         )
     elif is_flat(compared.found) and (network is None or is_flat(network.found)):
@@ -198,6 +200,28 @@ def parity(scene: StepScene) -> Iterator[Outcome]:
     else:
         filled = f", with {', '.join(compared.trial.unfed)} as deployed" if compared.trial.unfed else ""
         yield passed(f"{compared.best.text()}{filled}", evidence=evidence)
+
+
+def undecided(wrong: Likeness, evidence: dict[str, Any]) -> Outcome:
+    """A detector that has learnt too little to be compared."""
+    return unchecked(
+        f"the trained network gives nearly all boxes one score, and rounding decides which it lists: "
+        f"{wrong.text()}",
+        remedy=FLAT_REMEDY,
+        evidence=evidence,
+    )
+
+
+def rounded_more(scene: StepScene) -> str:
+    """Where a quantised model rounds more values than its layers take in; empty: it does not."""
+    answer = scene.answer("model", scene.step)
+    if not isinstance(answer, ModelAnswer):
+        return ""
+    layers = sum(layer.quantised for layer in answer.layers)
+    rounded = answer.operators.get("quantize_linear", 0)
+    if not layers or rounded <= layers:
+        return ""
+    return f"; the export rounds {rounded} values to 8 bits for {layers} layers, what layers give out as well"
 
 
 def without_evaluation(scene: StepScene, network: Compared | None) -> Outcome:
@@ -246,7 +270,7 @@ def engines(scene: StepScene) -> Iterator[Outcome]:
                 continue
             rows.append(compared)
             wrong = compared.wrong
-            if wrong is not None and wrong.agreement is not None:
+            if wrong is not None and wrong.agreement is not None and not wrong.is_undecided:
                 told_wrong = (
                     f"{engine}: output {wrong.output}: {wrong.text()}, allowed is {compared.bound.noise:.2g}"
                 )
@@ -346,6 +370,8 @@ def int8_drop(scene: StepScene) -> Iterator[Outcome]:
     wrong = compared.wrong
     if wrong is None:
         yield passed(f"in int8: {compared.best.text()}", evidence=evidence_of(compared))
+    elif wrong.is_undecided:
+        yield undecided(wrong, evidence_of(compared))
     elif lacks_vnni(scene):
         yield not_certified(
             f"in int8: {wrong.text()}; this CPU has no VNNI, without which oneDNN's sums can saturate",

@@ -41,6 +41,11 @@ class Likeness:
         same = self.boxes.found / self.boxes.all
         return explained >= SET_SHARE * self.boxes.all and same >= SAME_SHARE
 
+    @property
+    def is_undecided(self) -> bool:
+        """Most boxes are level with the last of their list: which of them are in it, rounding decides."""
+        return self.boxes is not None and self.boxes.tied * 2 > self.boxes.all
+
     def text(self) -> str:
         """The figures in a line."""
         if self.agreement is None:
