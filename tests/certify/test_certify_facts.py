@@ -26,6 +26,7 @@ from certify_facts import (
 )
 from certify_plain_repo import make_plain_repo
 
+from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.quant import trained_clips
 from tipc.certify.checks.training_happened import wrong_cost
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
@@ -425,3 +426,10 @@ def test_clips_that_only_a_file_beside_the_averages_has_were_learnt() -> None:
     for saves, learnt in (((averages,), 0), ((averages, earlier), 0), ((averages, beside), 1)):
         process = ProcessFacts(0, 1, "3.1.1", {}, training=training, saves=saves)
         assert trained_clips(process, file) == learnt
+
+
+def test_a_plain_network_that_gets_a_quantised_file_is_told_by_its_names() -> None:
+    trained = {"conv._layer.weight": "a", "bn.weight": "b", "fc.weight": "c"}
+    assert left_unquantised({"conv.weight": "random", "bn.weight": "b"}, trained) == ["conv.weight"]
+    assert left_unquantised({"conv.weight": "a", "bn.weight": "b"}, trained) == [], "loaded by another way"
+    assert left_unquantised({"conv._layer.weight": "a", "head.weight": "x"}, trained) == []

@@ -57,7 +57,17 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     known = set(trained.values())
     used = evaluation.weights.tensors
     shared = [name for name, digest in used.items() if digest in known]
-    if len(shared) == len(used):
+    plain = left_unquantised(used, trained)
+    if plain:
+        yield failed(
+            f"the plain network was evaluated, not the quantised one: {len(plain)} of its {len(used)} "
+            f"tensors were never loaded, for one {plain[0]}, which is {quantised_name(plain[0])} in "
+            f"{scene.step.weights}",
+            remedy="quantise the network for the evaluation as for the training: give its command the same "
+            "option",
+            evidence=evidence,
+        )
+    elif len(shared) == len(used):
         yield passed(f"{evaluation.samples} samples, with the {len(used)} trained tensors", evidence=evidence)
     elif telling(evaluation, known) or (scene.cell.precision != AMP and other_values(scene, used)):
         first = next(name for name in used if name not in shared)
@@ -73,6 +83,23 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
             required=False,
             evidence=evidence,
         )
+
+
+def left_unquantised(used: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:
+    """The tensors of a network that a file has only under the names of its quantised layers, with other
+    values."""
+    known = set(trained.values())
+    return [
+        name
+        for name, digest in used.items()
+        if name not in trained and quantised_name(name) in trained and digest not in known
+    ]
+
+
+def quantised_name(name: str) -> str:
+    """How quantisation calls a tensor of a layer that it has wrapped: ``conv._layer.weight``."""
+    layer, _dot, tensor = name.rpartition(".")
+    return f"{layer}._layer.{tensor}"
 
 
 def no_evaluation(scene: StepScene, process: ProcessFacts) -> Outcome:
