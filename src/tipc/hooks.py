@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -96,7 +96,8 @@ def _manager() -> pluggy.PluginManager:
         plugins.check_pending()
     except (ImportError, AttributeError, SyntaxError, ValueError, pluggy.PluginValidationError) as error:
         raise EnvironmentProblem(
-            f"a plug-in of tipc does not load: {error}", remedy="mend or uninstall it: pip list | grep tipc"
+            wording("a plug-in of tipc does not load: {error}", error=error),
+            remedy="mend or uninstall it: pip list | grep tipc",
         ) from error
     return plugins
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from tipc.errors import ErrorText, wording
+
 
 def closest(word: str, known: Iterable[str]) -> str:
     """The most similar of some names, or empty."""
@@ -13,15 +15,17 @@ def closest(word: str, known: Iterable[str]) -> str:
     return "".join(get_close_matches(word, list(known), n=1))
 
 
-def one_of(word: str, known: Iterable[str]) -> str:
+def one_of(word: str, known: Iterable[str]) -> ErrorText:
     """``did you mean `gpu`? one of cpu, gpu``; without the question where nothing is close."""
     names = list(known)
-    listed = f"one of {', '.join(names)}"
+    listed = ", ".join(names)
     close = closest(word, names)
-    return f"did you mean `{close}`? {listed}" if close else listed
+    if close:
+        return wording("did you mean `{close}`? one of {names}", close=close, names=listed)
+    return wording("one of {names}", names=listed)
 
 
-def path_meant(path: str) -> str:
+def path_meant(path: str) -> str | ErrorText:
     """``did you mean `…`?`` with the path that is there, mended part by part; empty where there is none."""
     there = os.sep if path.startswith(os.sep) else ""
     for part in path.split(os.sep):
@@ -31,7 +35,7 @@ def path_meant(path: str) -> str:
             if step == there or not os.path.exists(step):
                 return ""
         there = step
-    return f"did you mean `{there}`?" if there else ""
+    return wording("did you mean `{close}`?", close=there) if there else ""
 
 
 def _names(directory: str) -> list[str]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from tipc.bounded import read_bounded_text
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import LANGUAGES
 from tipc.meant import one_of
 
@@ -83,7 +83,7 @@ def read_settings(path: str) -> Chosen | None:
     try:
         text = read_bounded_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the settings cannot be read: {error}", path=path) from None
+        raise UsageError(wording("the settings cannot be read: {error}", error=error), path=path) from None
     shared = os.path.basename(path) == SHARED
     if shared and "tool.tipc" not in text:
         return None
@@ -111,7 +111,9 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
         place = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(place[1]), int(place[2])) if place else (0, 0)
         message = str(error).partition(" (at ")[0]
-        raise UsageError(f"not valid TOML: {message}", path=path, line=line, column=column) from None
+        raise UsageError(
+            wording("not valid TOML: {message}", message=message), path=path, line=line, column=column
+        ) from None
     return table
 
 
@@ -122,21 +124,49 @@ def _checked(name: str, value: Any, path: str, text: str) -> Any:
     setting = SETTINGS.get(name)
     if setting is None:
         remedy = one_of(name, SETTINGS)
-        raise UsageError(f"there is no setting `{name}`", path=path, line=line, remedy=remedy)
+        raise UsageError(
+            wording("there is no setting `{name}`", name=name), path=path, line=line, remedy=remedy
+        )
     if setting.kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     wrong = not isinstance(value, setting.kind) or (setting.kind is int and isinstance(value, bool))
     if wrong:
-        message = f"`{name}` must be {_WORDS[setting.kind]}, not {value!r}"
-        raise UsageError(message, path=path, line=line, remedy=f"{name} = {_EXAMPLES[setting.kind]}")
+        raise UsageError(
+            wording(
+                "`{name}` must be {kind}, not {value!r}",
+                name=name,
+                kind=wording(_WORDS[setting.kind]),
+                value=value,
+            ),
+            path=path,
+            line=line,
+            remedy=wording("{name} = {examples}", name=name, examples=_EXAMPLES[setting.kind]),
+        )
     if setting.choices and value not in setting.choices:
         remedy = one_of(value, setting.choices)
-        raise UsageError(f"`{name}` cannot be `{value}`", path=path, line=line, remedy=remedy)
+        raise UsageError(
+            wording("`{name}` cannot be `{value}`", name=name, value=value),
+            path=path,
+            line=line,
+            remedy=remedy,
+        )
     if setting.least is not None and value < setting.least:
-        raise UsageError(f"`{name}` must be at least {setting.least:g}, not {value:g}", path=path, line=line)
+        raise UsageError(
+            wording(
+                "`{name}` must be at least {least:g}, not {value:g}",
+                name=name,
+                least=setting.least,
+                value=value,
+            ),
+            path=path,
+            line=line,
+        )
     if setting.kind is list and not all(isinstance(item, str) for item in value):
         raise UsageError(
-            f"`{name}` must be a list of texts", path=path, line=line, remedy=f"{name} = {_EXAMPLES[list]}"
+            wording("`{name}` must be a list of texts", name=name),
+            path=path,
+            line=line,
+            remedy=wording("{name} = {examples}", name=name, examples=_EXAMPLES[list]),
         )
     return value
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from tipc.cli.main import main
+from tipc.cli.main import COMMANDS, main
 from tipc.cli.options import Parser
 from tipc.errors import UsageError, told_once
 from tipc.language import choose
@@ -102,11 +103,11 @@ def test_a_path_is_mended_part_by_part(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "configs" / "model").mkdir(parents=True)
     (tmp_path / "configs" / "model" / "train.txt").write_text("")
     monkeypatch.chdir(tmp_path)
-    assert path_meant("confgs/modl/trian.txt") == "did you mean `configs/model/train.txt`?"
-    assert path_meant(f"{tmp_path}/confgs") == f"did you mean `{tmp_path}/configs`?"
-    assert path_meant("quite/another") == ""
-    assert path_meant("") == ""
-    assert one_of("zzz", ["a", "b"]) == "one of a, b"
+    assert str(path_meant("confgs/modl/trian.txt")) == "did you mean `configs/model/train.txt`?"
+    assert str(path_meant(f"{tmp_path}/confgs")) == f"did you mean `{tmp_path}/configs`?"
+    assert str(path_meant("quite/another")) == ""
+    assert str(path_meant("")) == ""
+    assert str(one_of("zzz", ["a", "b"])) == "one of a, b"
 
 
 def test_what_is_wrong_with_many_configs_in_the_same_way_is_told_once(
@@ -128,3 +129,41 @@ def test_files_with_the_same_problem_are_named_up_to_a_number() -> None:
         "  also: 1.txt, 2.txt, 3.txt, 4.txt, 5.txt, and 3 more",
         "9.txt:3: not UTF-8",
     ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["run", "nope.txt"], "nope.txt: 没有这个配置文件"),
+        (["plan", CONFIG, "--device", "gpuu"], "没有设备 `gpuu`\n  建议：是否应为 `gpu`？可用的有 cpu, gpu"),
+        (["report", "nope"], "里没有运行 `nope`"),
+        (["explain", "TX999"], "没有编号、检查或修正 `TX999`"),
+        (["pln"], "tipc：没有命令 `pln`。是否应为 `tipc plan`？"),
+    ],
+)
+def test_an_error_is_in_chinese_where_that_is_wished(
+    capsys: pytest.CaptureFixture[str], argv: list[str], words: str
+) -> None:
+    try:
+        assert words in called([*argv, "--lang", "zh"], capsys)
+    finally:
+        choose("")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_help_of_every_command_is_in_chinese_and_fits(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TIPC_LANG", "zh")
+    try:
+        with pytest.raises(SystemExit) as stopped:
+            main([name, "--help"])
+    finally:
+        monkeypatch.undo()
+        choose("")
+    assert stopped.value.code == 0
+    page = capsys.readouterr().out
+    assert page.startswith("用法：")
+    assert "显示此帮助并退出" in page
+    assert max(map(cell_len, page.splitlines())) <= 80

@@ -14,6 +14,7 @@ import tipc
 from tipc import language
 from tipc.certify.registry import built_in_checks
 from tipc.certify.verdict import TOPICS
+from tipc.cli.init import ASKED
 from tipc.cli.main import COMMANDS, HELP_END, USAGE_TEXT
 from tipc.config.lint.cases import CASES
 from tipc.config.lint.codes import CODES
@@ -24,6 +25,7 @@ from tipc.language.zh_texts import TEXTS
 from tipc.plan.fixes import FIXES
 from tipc.report.history.comparison import CONCLUSIONS, VERDICTS
 from tipc.report.html.past_page import TITLES
+from tipc.settings import SETTINGS
 
 SOURCE = Path(tipc.__file__).parent
 
@@ -45,6 +47,42 @@ def calls() -> Iterator[tuple[str, str]]:
             yield "say", found[2]
         for found in re.finditer(r"\bplural\([^\"]*\"([^\"]*)\"", path.read_text(encoding="utf-8")):
             yield "plural", found[1]
+
+
+ERRORS = ("UsageError", "EnvironmentProblem", "TipcError")
+# A remedy that is a line to type is the same in every language.
+TYPED = re.compile(r"(tipc|pip|--|-k|\[tool|\{executable\}|\{name\} =|\{\"model)[^;]*")
+
+
+def errors_and_help() -> Iterator[str]:
+    """What errors say and advise, and what the pages of ``--help`` say of commands and options."""
+    for path in SOURCE.rglob("*.py"):
+        in_cli = path.parent.name == "cli"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            texts: list[ast.expr | None] = []
+            if name in ERRORS:
+                texts = [*node.args[:1], given.get("remedy")]
+            elif name == "wording":
+                texts = [*node.args[:1]]
+            elif in_cli and name in ("add", "add_argument", "Parser"):
+                texts = [given.get("help"), given.get("description"), given.get("epilog")]
+            for text in texts:
+                assert not isinstance(text, ast.JoinedStr), f"{path}:{node.lineno}: say it by `wording`"
+                if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value:
+                    yield text.value
+
+
+def test_every_error_and_every_page_of_help_has_its_chinese() -> None:
+    told = set(errors_and_help())
+    assert len(told) > 250, "they were found"
+    missing = {text for text in told - set(TEXTS) if not TYPED.fullmatch(text)}
+    assert sorted(missing) == [], "their Chinese belongs into language/zh_errors.py or zh_options.py"
+    listed = {setting.title for setting in SETTINGS.values()} | {text for _, text in ASKED.values()}
+    assert sorted(listed - set(TEXTS)) == []
 
 
 def said() -> set[str]:

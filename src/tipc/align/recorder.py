@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 
 # In the order in which a reproduction is aligned: what comes later can only be right if this is.
 STAGES = ("data", "forward", "loss", "optimizer", "backward", "weights")
@@ -100,13 +100,13 @@ def read_recording(path: str | Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise UsageError("there is no such recording", path=str(path)) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise UsageError(f"this is no recording: {error}", path=str(path)) from None
+        raise UsageError(wording("this is no recording: {error}", error=error), path=str(path)) from None
     wrong = [name for name in arrays if name.partition("/")[0] not in STAGES or "/" not in name]
     if wrong or not arrays:
         found = f"`{wrong[0]}` is not stage/name" if wrong else "it is empty"
         raise UsageError(
-            f"this is no recording of tipc.align: {found}",
+            wording("this is no recording of tipc.align: {found}", found=found),
             path=str(path),
-            remedy=f"record with tipc.align.Recorder; stages are {', '.join(STAGES)}",
+            remedy=wording("record with tipc.align.Recorder; stages are {names}", names=", ".join(STAGES)),
         )
     return arrays

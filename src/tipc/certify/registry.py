@@ -16,7 +16,7 @@ from typing import Any
 
 from tipc import hooks
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.kinds import STEP_KINDS
 
 BUILT_IN = (
@@ -116,11 +116,22 @@ def all_checks() -> Mapping[str, Check]:
     found = {item.id: item for item in built_in_checks()}
     for name, item in hooks.collect("tipc_checks"):
         if not isinstance(item, Check):
-            raise EnvironmentProblem(f"the plug-in {name} gave {item!r}, which is not a tipc Check")
+            raise EnvironmentProblem(
+                wording("the plug-in {name} gave {item!r}, which is not a tipc Check", name=name, item=item)
+            )
         if not ID.fullmatch(item.id) or item.scope not in SCOPES:
-            raise EnvironmentProblem(f"the plug-in {name} has a check with id {item.id}, scope {item.scope}")
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {name} has a check with id {id}, scope {scope}",
+                    name=name,
+                    id=item.id,
+                    scope=item.scope,
+                )
+            )
         if item.id in found:
-            raise EnvironmentProblem(f"the plug-in {name} has a check {item.id}, an id that is taken")
+            raise EnvironmentProblem(
+                wording("the plug-in {name} has a check {id}, an id that is taken", name=name, id=item.id)
+            )
         found[item.id] = item
     return dict(sorted(found.items()))
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tipc.certify.verdict import STATUSES, Finding, Verdict
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.reasons import Reason, reason_to_json
 from tipc.run.record.disk import parse_json
 from tipc.run.record.results import Run
@@ -68,14 +68,20 @@ def verdict_from_json(data: dict[str, Any]) -> Verdict:
     from pydantic import ValidationError
 
     if data.get("schema") != SCHEMA:
-        raise EnvironmentProblem(f"not a verdict: schema {data.get('schema')!r}, expected {SCHEMA!r}")
+        raise EnvironmentProblem(
+            wording(
+                "not a verdict: schema {data!r}, expected {schema!r}", data=data.get("schema"), schema=SCHEMA
+            )
+        )
     try:
         return _adapter().validate_python(
             {"run": data.get("run"), "strict": data.get("strict"), "findings": data.get("findings")}
         )
     except ValidationError as error:
         first = error.errors()[0]
-        raise EnvironmentProblem(f"a damaged verdict: {first['loc']}: {first['msg']}") from error
+        raise EnvironmentProblem(
+            wording("a damaged verdict: {loc}: {msg}", loc=first["loc"], msg=first["msg"])
+        ) from error
 
 
 @cache
@@ -101,7 +107,7 @@ def load_verdict(run: Run) -> Verdict | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise EnvironmentProblem(f"cannot be read: {error}", path=str(path)) from error
+        raise EnvironmentProblem(wording("cannot be read: {error}", error=error), path=str(path)) from error
     return verdict_from_json(data if isinstance(data, dict) else {})
 
 

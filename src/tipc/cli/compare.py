@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
-from tipc.errors import FAILED, PASSED, UsageError
+from tipc.errors import FAILED, PASSED, UsageError, wording
 
 if TYPE_CHECKING:
     from tipc.report.history.past import Past
@@ -35,7 +35,10 @@ def main(argv: list[str]) -> int:
         else:
             base = base_of(new, earlier)
             if base is None:
-                raise UsageError(f"there is no run before {new.id} to compare it with", remedy="tipc history")
+                raise UsageError(
+                    wording("there is no run before {id} to compare it with", id=new.id),
+                    remedy="tipc history",
+                )
             old = base
         result = compare(old, new, earlier, worth=args.threshold)
     if args.json:

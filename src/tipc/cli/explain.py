@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from rich.cells import cell_len
 
 from tipc.cli.options import Parser, wrapped
-from tipc.errors import PASSED, UsageError
+from tipc.errors import PASSED, ErrorText, UsageError, wording
 from tipc.language import described, say
 from tipc.language.entry import Described
 
@@ -24,8 +24,10 @@ def main(argv: list[str]) -> int:
         identity = name.upper()
         if identity not in entries:
             close = get_close_matches(identity, entries, n=3)
-            remedy = f"did you mean {', '.join(close)}?" if close else "tipc checks, tipc fixes, docs/lint.md"
-            raise UsageError(f"there is no code, check or fix `{name}`", remedy=remedy)
+            remedy: str | ErrorText = "tipc checks, tipc fixes, docs/lint.md"
+            if close:
+                remedy = wording("did you mean `{close}`?", close=", ".join(close))
+            raise UsageError(wording("there is no code, check or fix `{name}`", name=name), remedy=remedy)
         sys.stdout.write(entries[identity])
     return PASSED
 

@@ -9,8 +9,10 @@ from time import localtime, strftime
 
 from tipc.cli.options import Parser
 from tipc.errors import PASSED
+from tipc.language import say
 
 WIDTH = 40
+COLUMNS = ("started", "result", "took", "models", "machine", "run")
 
 
 def main(argv: list[str]) -> int:
@@ -24,17 +26,15 @@ def main(argv: list[str]) -> int:
 
     entries = newest(home(), machine=args.machine, limit=args.limit)
     if not entries:
-        sys.stdout.write(f"no runs in {home()}\n")
+        sys.stdout.write(say("no runs in {folder}", folder=home()) + "\n")
         return PASSED
-    rows: list[list[Line]] = [
-        [[Span(name, "dim")] for name in ("started", "result", "took", "models", "machine", "run")]
-    ]
+    rows: list[list[Line]] = [[[Span(say(name), "dim")] for name in COLUMNS]]
     for entry in entries:
         style = {"PASSED": "green", "FAILED": "red", "INTERRUPTED": "red"}.get(entry.word, "yellow")
         rows.append(
             [
                 [Span(strftime("%Y-%m-%d %H:%M", localtime(entry.started)))],
-                [Span(entry.word, style)],
+                [Span(say(entry.word), style)],
                 [Span(duration(entry.seconds))],
                 [Span(_models(entry.models))],
                 [Span(entry.machine)],
@@ -66,5 +66,7 @@ def _models(models: Sequence[str]) -> str:
         if len(", ".join([*shown, name])) > WIDTH:
             break
         shown.append(name)
-    more = f" and {len(models) - len(shown)} more" if len(shown) < len(models) else ""
+    more = ""
+    if len(shown) < len(models):
+        more = " " + say("and {count} more", count=len(models) - len(shown))
     return cut(clean(", ".join(shown)), 2 * WIDTH) + more

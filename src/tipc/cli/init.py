@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tipc.cli.options import Parser
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 
 # option: (name in the texts, question)
 ASKED = {
@@ -57,7 +57,9 @@ def words_of(options: argparse.Namespace) -> tuple[str, Path]:
     if options.template and not name and words:
         name = words.pop(0)
     if len(words) > 1:
-        raise UsageError(f"one folder at most, not {' and '.join(words)}", remedy="tipc init --help")
+        raise UsageError(
+            wording("one folder at most, not {names}", names=" and ".join(words)), remedy="tipc init --help"
+        )
     return name, Path(words[0] if words else ".")
 
 
@@ -111,7 +113,10 @@ def write_parity(repo: Path, model: str, force: bool) -> int:
 def foreign_configs(repo: Path, families: set[str]) -> UsageError:
     """The repository has configs that another script reads: one of ours among them would be read wrongly."""
     return UsageError(
-        f"the configs here are of {', '.join(sorted(families))}: none of another dialect is written",
+        wording(
+            "the configs here are of {names}: none of another dialect is written",
+            names=", ".join(sorted(families)),
+        ),
         path=str(repo / "test_tipc" / "configs"),
         remedy="copy a config that is there and change it; tipc init --parity writes parity.py alone",
     )
@@ -124,7 +129,7 @@ def say(written: list[str], kept: list[str]) -> None:
 
 def question(text: str, default: str, check: Callable[[str], str]) -> str:
     """One question on the terminal; an empty answer means the default, a bad one is asked for again."""
-    told = f"{text} [{default}]: " if default else f"{text}: "
+    told = f"{wording(text)} [{default}]: " if default else f"{wording(text)}: "
     while True:
         try:
             answer = input(told).strip() or default
@@ -142,7 +147,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = Parser(
         "tipc init",
-        usage="tipc init --template KIND NAME [FOLDER] | tipc init [FOLDER] --model NAME [--tipc] [options]",
+        usage="tipc init --template KIND NAME [FOLDER]\n"
+        "       tipc init [FOLDER] --model NAME [--tipc] [options]",
         description="In an empty folder: a small repository that is certified as it is. In one that has "
         "something: test_tipc/ with configs for base, AMP and PACT, documents and scripts. "
         "Only what is missing is written. On a terminal, what is not given is asked.",

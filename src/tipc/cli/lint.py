@@ -16,7 +16,7 @@ from tipc.config.lint.discover import config_files
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes
 from tipc.config.source import Source, source_of
-from tipc.errors import FAILED, PASSED, UsageError
+from tipc.errors import FAILED, PASSED, UsageError, wording
 from tipc.language import say, sentence
 from tipc.meant import one_of
 from tipc.visible import write_command
@@ -28,7 +28,6 @@ def parser() -> argparse.ArgumentParser:
         prog="tipc lint",
         description="Find what is wrong in TIPC config files: each finding with its line, what the bash "
         "would do with it, and what to write instead. `tipc explain CODE` tells more.",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
         epilog="exit codes: 0 nothing found · 1 errors or warnings · 2 the call is wrong",
     )
     made.add_argument(
@@ -61,7 +60,9 @@ def main(argv: list[str]) -> int:
         raise UsageError("--repo: there is no such directory", path=str(options.repo))
     for code in options.ignore:
         if code not in CODES:
-            raise UsageError(f"--ignore: there is no lint code `{code}`", remedy=one_of(code, CODES))
+            raise UsageError(
+                wording("--ignore: there is no lint code `{code}`", code=code), remedy=one_of(code, CODES)
+            )
     mending = options.fix or options.unsafe_fixes or options.diff
     files = config_files(options.paths)
     found: list[LintFinding] = []
@@ -154,7 +155,9 @@ def _read(path: str) -> bytes:
     try:
         return read_bounded(path)
     except OSError as error:
-        raise UsageError(f"the config file cannot be read: {error.strerror}", path=path) from None
+        raise UsageError(
+            wording("the config file cannot be read: {strerror}", strerror=error.strerror), path=path
+        ) from None
 
 
 def _write(path: str, data: bytes) -> None:
@@ -163,7 +166,9 @@ def _write(path: str, data: bytes) -> None:
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise UsageError(f"the config file cannot be written: {error.strerror}", path=path) from None
+        raise UsageError(
+            wording("the config file cannot be written: {strerror}", strerror=error.strerror), path=path
+        ) from None
 
 
 def _report(

@@ -11,8 +11,9 @@ import sys
 from importlib import import_module
 
 from tipc import __version__
-from tipc.errors import ENVIRONMENT, INTERRUPTED, USAGE, TipcError, UsageError
+from tipc.errors import ENVIRONMENT, INTERRUPTED, USAGE, TipcError, UsageError, wording
 from tipc.kinds import LANGUAGES
+from tipc.language import say
 from tipc.visible import Visible, visible_name
 
 # In the order of the pipeline: (name, what it does).
@@ -44,8 +45,6 @@ USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)
 
 def help_text() -> str:
     """The page of ``tipc --help``."""
-    from tipc.language import say
-
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name:<{width}}  {say(what)}" for name, what in COMMANDS.items())
     title = say("Training and Inference Pipeline Certification for PaddlePaddle repositories.")
@@ -80,7 +79,10 @@ def _without_language(argv: list[str]) -> list[str]:
 
     if value not in LANGUAGES:
         known = ", ".join(LANGUAGES)
-        raise UsageError(f"--lang: there is no language `{value}`", remedy=f"one of {known}")
+        raise UsageError(
+            wording("--lang: there is no language `{value}`", value=value),
+            remedy=wording("one of {names}", names=known),
+        )
     language.choose(value)
     return rest
 
@@ -93,7 +95,10 @@ def _without_colour(argv: list[str]) -> list[str]:
     from tipc.run.show.colour import WHEN, choose_colour
 
     if value not in WHEN:
-        raise UsageError(f"--color: there is no `{value}`", remedy=f"one of {', '.join(WHEN)}")
+        raise UsageError(
+            wording("--color: there is no `{value}`", value=value),
+            remedy=wording("one of {names}", names=", ".join(WHEN)),
+        )
     choose_colour(value)
     return rest
 
@@ -132,8 +137,10 @@ def main(argv: list[str]) -> int:
         from tipc.meant import closest
 
         close = closest(name, COMMANDS)
-        hint = f" Did you mean `tipc {close}`?" if close else ""
-        sys.stderr.write(f"tipc: there is no command `{visible_name(name)}`.{hint}\n{USAGE_TEXT}")
+        told = say("tipc: there is no command `{name}`.", name=visible_name(name))
+        if close:
+            told += say(" Did you mean `tipc {close}`?", close=close)
+        sys.stderr.write(f"{told}\n{say(USAGE_TEXT)}")
         return USAGE
     try:
         return int(import_module(f"tipc.cli.{name}").main(argv[1:]))
@@ -141,7 +148,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        sys.stderr.write(say("interrupted") + "\n")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has gone; keep the interpreter from complaining when it flushes stdout.

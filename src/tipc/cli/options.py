@@ -5,16 +5,61 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tipc.errors import USAGE
 from tipc.language import say
 from tipc.meant import closest
 from tipc.settings import SETTINGS, find_settings
 
+WIDTH = 80  # columns, where there is no terminal
+
+
+def _columns() -> int:
+    """The width of the terminal. argparse would import shutil for it each time an argument is added."""
+    wished = os.environ.get("COLUMNS", "")
+    if wished.isdecimal() and int(wished) > 0:
+        return int(wished)
+    try:
+        return os.get_terminal_size().columns or WIDTH
+    except OSError:
+        return WIDTH
+
+
+class Formatter(argparse.HelpFormatter):
+    """Lines are broken where wide characters fill them, too."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=_columns() - 2)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Begin with the word for it in the user's language."""
+        super().add_usage(usage, actions, groups, say("usage: ") if prefix is None else prefix)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(f"{indent}{line}" for line in wrapped(text, width))
+
 
 class Parser(argparse.ArgumentParser):
-    """Argparse with one clear message, and a guess at what was meant."""
+    """Argparse in the user's language, with one clear message, and a guess at what was meant."""
+
+    def __init__(
+        self, prog: str, description: str = "", *, usage: str | None = None, epilog: str = ""
+    ) -> None:
+        super().__init__(prog, usage, description, epilog, formatter_class=Formatter)
+
+    def format_help(self) -> str:
+        """The page of ``--help``; its texts are written in English where the options are."""
+        for action in self._actions:
+            action.help = say(action.help) if action.help else action.help
+        for group in self._action_groups:
+            group.title = say(group.title) if group.title else group.title
+        self.description = say(self.description) if self.description else self.description
+        self.epilog = say(self.epilog) if self.epilog else self.epilog
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the call; exit code 2."""

@@ -24,8 +24,6 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="tipc plan",
         description="Show what a config runs: cells, commands, what is left out and why.",
-        # argparse would import shutil to ask for the terminal's width each time an argument is added.
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
     )
     add = made.add_argument
     add(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tipc.errors import FAILED, PASSED, UsageError
+from tipc.errors import FAILED, PASSED, UsageError, wording
 
 if TYPE_CHECKING:
     from tipc.run.paddle_releases import Release
@@ -118,7 +118,7 @@ def _repository(options: argparse.Namespace) -> Path:
     repos = {Path(options.repo or repository_of(config)).resolve() for config in configs}
     if len(repos) > 1:
         names = ", ".join(sorted(map(str, repos)))
-        raise UsageError(f"--paddle takes configs of one repository, not of {names}")
+        raise UsageError(wording("--paddle takes configs of one repository, not of {names}", names=names))
     return repos.pop()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, parse
-from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once
+from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once, wording
 from tipc.language import say
 
 if TYPE_CHECKING:
@@ -201,7 +201,8 @@ def going_on(options: argparse.Namespace, told: frozenset[str]) -> Session:
         if name in told:
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
-                f"{option} cannot change a run that goes on", remedy="tipc run CONFIG makes a new one"
+                wording("{option} cannot change a run that goes on", option=option),
+                remedy="tipc run CONFIG makes a new one",
             )
     changes = Changes(
         expression=options.expression,
@@ -239,7 +240,9 @@ def request_of(options: argparse.Namespace) -> Request:
         part, parts = options.shard
         configs = configs[part - 1 :: parts]
         if not configs:
-            raise UsageError(f"--shard {part}/{parts}: there are not so many configs")
+            raise UsageError(
+                wording("--shard {part}/{parts}: there are not so many configs", part=part, parts=parts)
+            )
     return Request(
         configs=tuple(dict.fromkeys(os.path.abspath(config) for config in configs)),
         mode=expansion.mode,
@@ -310,7 +313,7 @@ def parser() -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="what is not certified or flaky is a failure")
     add("--shard", type=shard, metavar="I/N", help="only every N-th config, from the I-th on: 2/5")
     for name in REPORTS:
-        add(f"--{name}", metavar="FILE", help=f"write the report as {name.upper()}, too")
+        add(f"--{name}", metavar="FILE", help=say("write the report as {form}, too", form=name.upper()))
     add("--repo", metavar="DIR", default="", help="the root of the model repository")
     add("--dialect", default="", help="the layout of the config, if it is not recognised")
     add("--python", metavar="PROGRAM", default="", help="the interpreter for `python` in configs")

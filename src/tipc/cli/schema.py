@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from tipc.cli.options import Parser
-from tipc.errors import PASSED, UsageError
+from tipc.errors import PASSED, UsageError, wording
+from tipc.language import say
 from tipc.meant import one_of
 
 # Name → where its version and its record stand. All else follows from the record.
@@ -37,7 +38,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.writelines(f"{known}\n" for known in DOCUMENTS)
         return PASSED
     if name not in DOCUMENTS:
-        raise UsageError(f"there is no schema `{name}`", remedy=one_of(name, DOCUMENTS))
+        raise UsageError(wording("there is no schema `{name}`", name=name), remedy=one_of(name, DOCUMENTS))
     sys.stdout.write(files("tipc").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8"))
     return PASSED
 
@@ -50,7 +51,9 @@ def parser() -> argparse.ArgumentParser:
         "verdict (certify --json, verdict.json), checklist (check --json), report (report, run --json), "
         "comparison (compare --json). Every document names its own version in `schema`.",
     )
-    made.add_argument("name", nargs="?", metavar="NAME", help=f"one of {', '.join(DOCUMENTS)}")
+    made.add_argument(
+        "name", nargs="?", metavar="NAME", help=say("one of {names}", names=", ".join(DOCUMENTS))
+    )
     return made
 
 

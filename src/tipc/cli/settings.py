@@ -8,6 +8,7 @@ import sys
 
 from tipc.cli.options import Parser
 from tipc.errors import PASSED
+from tipc.language import say
 from tipc.settings import OWN, SETTINGS, SHARED, find_settings
 
 SCHEMA = "tipc.settings/1"
@@ -21,14 +22,15 @@ def main(argv: list[str]) -> int:
         document = {"schema": SCHEMA, "file": chosen.path or None, "settings": dict(chosen.values)}
         sys.stdout.write(json.dumps(document) + "\n")
         return PASSED
-    sys.stdout.write(f"file: {chosen.path or f'none ({OWN} or [tool.tipc] in {SHARED})'}\n")
+    none = say("none ({own} or [tool.tipc] in {shared})", own=OWN, shared=SHARED)
+    sys.stdout.write(f"{say('file: ')}{chosen.path or none}\n")
     width = max(map(len, SETTINGS))
     for name, setting in SETTINGS.items():
         value = chosen.get(name)
         told = f"{json.dumps(value, ensure_ascii=False)}  ({chosen.path})"
         if value is None:
             told = "-"
-        sys.stdout.write(f"  {name:<{width}}  {told:<24}  # {setting.title}\n")
+        sys.stdout.write(f"  {name:<{width}}  {told:<24}  # {say(setting.title)}\n")
     return PASSED
 
 
@@ -36,8 +38,12 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = Parser(
         prog="tipc settings",
-        description=f"Show the settings of this repository: {OWN}, or [tool.tipc] in {SHARED}, "
-        "looked for upwards from here. Options of the command line outdo them.",
+        description=say(
+            "Show the settings of this repository: {own}, or [tool.tipc] in {shared}, looked for upwards"
+            " from here. Options of the command line outdo them.",
+            own=OWN,
+            shared=SHARED,
+        ),
     )
     made.add_argument("--json", action="store_true", help="print them as JSON")
     return made

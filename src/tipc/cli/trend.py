@@ -6,7 +6,8 @@ import argparse
 import sys
 
 from tipc.cli.options import Parser
-from tipc.errors import PASSED, UsageError
+from tipc.errors import PASSED, UsageError, wording
+from tipc.meant import one_of
 
 
 def main(argv: list[str]) -> int:
@@ -22,8 +23,12 @@ def main(argv: list[str]) -> int:
     lines = trends(entries, args.metric, args.words)
     if not lines:
         known = sorted({figure.metric for entry in entries for figure in entry.figures.values()})
-        told = f"there are: {', '.join(known)}" if known else "the history is empty"
-        raise UsageError(f"no run has the figure `{args.metric}`{' there' if args.words else ''}; {told}")
+        if not known:
+            raise UsageError(wording("no run has the figure `{metric}`: there is no run", metric=args.metric))
+        raise UsageError(
+            wording("no run has the figure `{metric}` of what was asked for", metric=args.metric),
+            remedy=one_of(args.metric, known),
+        )
     write_lines(sys.stdout, lines)
     return PASSED
 

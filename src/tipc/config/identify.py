@@ -15,7 +15,7 @@ from tipc.config.chains import Evidence, chain_of
 from tipc.config.dialects import FAMILIES, KEYS, TABLES, Keys, dialect_of_chain, has_table, load
 from tipc.config.scripts import digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
-from tipc.errors import UsageError
+from tipc.errors import ErrorText, UsageError, wording
 from tipc.kinds import CHAINS, TRAIN_CHAIN
 
 if TYPE_CHECKING:
@@ -39,14 +39,24 @@ class Identity(NamedTuple):
         """Whether there is a script to trace."""
         return bool(self.chain and (self.script or self.candidates))
 
-    def refusal(self) -> str:
+    def refusal(self) -> ErrorText:
         """Why nothing can be planned, in one sentence."""
         if not self.chain:
-            return "this is no TIPC config: no header, name or line tells what it is for"
-        title = f"this is a config for {CHAINS[self.chain].title} ({self.chain})"
+            return wording("this is no TIPC config: no header, name or line tells what it is for")
+        title = wording(CHAINS[self.chain].title)
         if self.chain in TABLES:
-            return f"{title}; no dialect fits it, and its repository has no script to trace"
-        return f"{title}, which tipc plans only from the repository's own script, and there is none"
+            return wording(
+                "this is a config for {title} ({chain}); no dialect fits it, and its repository has no script"
+                " to trace",
+                title=title,
+                chain=self.chain,
+            )
+        return wording(
+            "this is a config for {title} ({chain}), which tipc plans only from the repository's own script,"
+            " and there is none",
+            title=title,
+            chain=self.chain,
+        )
 
 
 def find_repo(config: Path) -> Path:

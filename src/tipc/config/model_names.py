@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.bounded import read_bounded
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 
 FILE = "test_tipc/models.json"
 
@@ -33,7 +33,9 @@ def read_model_names(repo: Path) -> dict[str, ModelName]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise UsageError(
+            wording("cannot be read: {strerror}", strerror=error.strerror), path=str(path)
+        ) from error
 
     from pydantic import TypeAdapter, ValidationError
 
@@ -43,7 +45,7 @@ def read_model_names(repo: Path) -> dict[str, ModelName]:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise UsageError(
-            f"{where}: {first['msg']}" if where else first["msg"],
+            ": ".join(filter(None, (where, first["msg"]))),
             path=str(path),
             remedy='{"model": {"algorithm": "its algorithm", "aliases": ["another name"]}}',
         ) from None

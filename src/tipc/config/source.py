@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 from tipc.bounded import read_bounded
-from tipc.errors import UsageError
+from tipc.errors import ErrorText, UsageError, wording
 from tipc.meant import path_meant
 
 
@@ -59,7 +59,9 @@ class Source(NamedTuple):
         """What a script has in ``lines[]``: blank lines dropped, of the first ``limit`` physical ones."""
         return tuple(line for line in self.lines[:limit] if line.text)
 
-    def error(self, message: str, at: Value | Line | int = 0, *, remedy: str = "") -> UsageError:
+    def error(
+        self, message: str | ErrorText, at: Value | Line | int = 0, *, remedy: str | ErrorText = ""
+    ) -> UsageError:
         """An error that points into this file."""
         line, column = 0, 0
         if isinstance(at, Value):
@@ -91,7 +93,9 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         raise UsageError("this is a directory, not a config file", path=name) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"the config file cannot be read: {reason}", path=name) from None
+        raise UsageError(
+            wording("the config file cannot be read: {reason}", reason=reason), path=name
+        ) from None
     source = source_of(data, name)
     for line in source.lines:
         if "\0" in line.text:

@@ -58,7 +58,7 @@ def _texts(name: str) -> dict[str, str]:
     return table
 
 
-def say(english: str, into: str = "", **values: object) -> str:
+def say(english: str, into: str = "", /, **values: object) -> str:
     """A text with its ``{values}`` put in, in the language to speak."""
     template = _texts(into or language()).get(english, english)
     return template.format(**values) if values else template

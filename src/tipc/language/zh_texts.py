@@ -1,8 +1,12 @@
 """中文：界面上的词句，以英文原文为键（``tipc.language.say``）。"""
 
+from tipc.language.zh_errors import ERRORS
+from tipc.language.zh_options import OPTIONS
 from tipc.language.zh_page import PAGE
 
 TEXTS = {
+    **ERRORS,
+    **OPTIONS,
     **PAGE,
     # 运行结果
     "PASSED": "通过",

@@ -13,7 +13,7 @@ from tipc.config.layout import parse
 from tipc.config.rules import Dialect
 from tipc.config.scripts import reading_script
 from tipc.config.source import Source, read_source
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, DEVICES, DY2STATIC_CHAIN, TRAIN_CHAIN, find_device
 from tipc.meant import one_of
 from tipc.plan.assemble import Assembly
@@ -70,7 +70,9 @@ def _benchmark(source: Source, options: PlanOptions) -> Plan:
     if not script:
         raise UsageError("the repository has no benchmark_train.sh, which plans this mode", path=source.path)
     if not any(BENCHMARK_BLOCK in line.text for line in source.lines):
-        message = f"this config has no block `{BENCHMARK_BLOCK}`: there is nothing to measure"
+        message = wording(
+            "this config has no block `{block}`: there is nothing to measure", block=BENCHMARK_BLOCK
+        )
         raise UsageError(message, path=source.path, line=len(source.lines))
     plan = trace_plan(source.path, BENCHMARK_CHAIN, options, script=script)
     if not options.as_upstream:
@@ -97,7 +99,7 @@ def _without_strangers(plan: Plan) -> Plan:
 def _check_device(device: str) -> None:
     if not device or find_device(device):
         return
-    raise UsageError(f"there is no device `{device}`", remedy=one_of(device, DEVICES))
+    raise UsageError(wording("there is no device `{device}`", device=device), remedy=one_of(device, DEVICES))
 
 
 def _native(source: Source, identity: Identity, mode: str, options: PlanOptions) -> Plan:
@@ -106,7 +108,7 @@ def _native(source: Source, identity: Identity, mode: str, options: PlanOptions)
             identity.refusal(),
             path=source.path,
             line=1,
-            remedy=f"--dialect {'|'.join(NAMES)}, or --repo with the repository's root",
+            remedy=wording("--dialect {names}, or --repo with the repository's root", names="|".join(NAMES)),
         )
     dialect = load(identity.dialect, identity.chain)
     if identity.chain == DY2STATIC_CHAIN:
@@ -137,7 +139,9 @@ def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions,
     mode = mode_of(mode, rules)
     modes = known_modes(config, rules)
     if mode not in modes:
-        raise UsageError(f"unknown mode `{mode}`", path=source.path, remedy=one_of(mode, modes))
+        raise UsageError(
+            wording("unknown mode `{mode}`", mode=mode), path=source.path, remedy=one_of(mode, modes)
+        )
     variables = Variables(config, rules, mode, root=options.repo, upstream=dialect.rules)
     if not options.as_upstream:
         _check_lists(variables)

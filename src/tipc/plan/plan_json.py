@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.plan.model import Plan
 from tipc.reasons import Reason, reason_to_json
 
@@ -43,13 +43,17 @@ def plan_from_json(data: Mapping[str, Any]) -> Plan:
     if not isinstance(data, Mapping):
         raise UsageError("this is no plan: it is not a JSON object")
     if data.get("schema") not in (SCHEMA, OLD_SCHEMA):
-        raise UsageError(f"a plan of schema {data.get('schema')!r}; this tipc reads {SCHEMA}")
+        raise UsageError(
+            wording(
+                "a plan of schema {data!r}; this tipc reads {schema}", data=data.get("schema"), schema=SCHEMA
+            )
+        )
     try:
         return _reader().validate_python(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"this is no plan: {where}: {first['msg']}") from None
+        raise UsageError(wording("this is no plan: {where}: {msg}", where=where, msg=first["msg"])) from None
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tipc.config.dialects import TABLES
 from tipc.config.identify import identify, is_config, repository_of
 from tipc.config.source import read_source
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import CPU, GPU
 from tipc.meant import path_meant
 from tipc.plan.modes import DEFAULT_MODE
@@ -92,7 +92,9 @@ def expand(args: list[str], mode: str | None, *, trace: bool = False) -> Expansi
     if not found:
         counts = ", ".join(f"{count} for {chain}" for chain, count in _counted(left_out.values()).items())
         raise UsageError(
-            f"no config here can be planned without tracing: {counts}", path=words[0], remedy="--trace"
+            wording("no config here can be planned without tracing: {counts}", counts=counts),
+            path=words[0],
+            remedy="--trace",
         )
     return Expansion(tuple(found), mode or DEFAULT_MODE, tuple(left_out.values()))
 

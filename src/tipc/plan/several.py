@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tipc.config.lint.linter import find_errors
-from tipc.errors import ENVIRONMENT, USAGE, TipcError, UsageError
+from tipc.errors import ENVIRONMENT, USAGE, ErrorText, TipcError, UsageError, wording
 from tipc.plan.build import build_plan
 from tipc.plan.model import Plan
 from tipc.plan.request import PlanOptions
@@ -55,11 +55,15 @@ def refuse_errors(config: str, options: PlanOptions) -> None:
     if not errors:
         return
     first = errors[0]
-    more = f"; {len(errors) - 1} more: tipc lint {config}" if len(errors) > 1 else ""
+    remedy: str | ErrorText = first.fix
+    if len(errors) > 1:
+        remedy = wording(
+            "{fix}; {count} more: tipc lint {config}", fix=first.fix, count=len(errors) - 1, config=config
+        )
     raise UsageError(
-        f"{first.code} {first.message}",
+        wording("{code} {message}", code=first.code, message=first.message),
         path=config,
         line=first.line,
         column=first.column,
-        remedy=first.fix + more,
+        remedy=remedy,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tipc.bounded import read_bounded_text
 from tipc.config.model_names import read_model_names
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.report.machine_facts import versions
 from tipc.report.markdown import infer_table, train_table
 from tipc.report.support_matrix import Matrix, matrix_of
@@ -64,7 +64,9 @@ def _text_of(path: Path) -> str:
     try:
         return read_bounded_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the document cannot be read: {error}", path=str(path)) from None
+        raise UsageError(
+            wording("the document cannot be read: {error}", error=error), path=str(path)
+        ) from None
 
 
 def refreshed(
@@ -127,6 +129,8 @@ def _replaced(text: str, path: Path, name: str, body: str) -> str:
     if not mark or begin(name) in inside or begin(name) in after:
         line = before.count("\n") + 1
         raise UsageError(
-            f"`{begin(name)}` must be followed by exactly one `{end(name)}`", path=str(path), line=line
+            wording("`{begin}` must be followed by exactly one `{end}`", begin=begin(name), end=end(name)),
+            path=str(path),
+            line=line,
         )
     return f"{before}{begin(name)}{body}{mark}{after}"

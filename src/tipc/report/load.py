@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tipc.certify.verdict_store import load_verdict
-from tipc.errors import TipcError, UsageError
+from tipc.errors import TipcError, UsageError, wording
 from tipc.kinds import INTERRUPTED, PENDING
 from tipc.report.history.history_store import NAME, History, PastRun, entry_of
 from tipc.report.history.past import Past, past_of
@@ -60,7 +60,8 @@ def views_of_repository(repo: Path, refs: Sequence[str], *, finished: bool = Fal
         for view in views:
             if finished and not is_finished(view.run):
                 raise UsageError(
-                    f"the run {view.run.id} is not finished", remedy="tipc run --resume " + view.run.id
+                    wording("the run {id} is not finished", id=view.run.id),
+                    remedy="tipc run --resume " + view.run.id,
                 )
     else:
         views, covered = [], set[str]()
@@ -78,7 +79,10 @@ def views_of_repository(repo: Path, refs: Sequence[str], *, finished: bool = Fal
     views = [view for view in views if view.plans]
     if not views:
         what = "finished run" if finished else "run"
-        raise UsageError(f"there is no {what} of a config in {repo}", remedy="tipc run CONFIG [MODE]")
+        raise UsageError(
+            wording("there is no {what} of a config in {repo}", what=wording(what), repo=repo),
+            remedy="tipc run CONFIG [MODE]",
+        )
     return sorted(views, key=lambda view: view.run.started)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tipc import hooks
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 from tipc.report.view import RunView
 
 
@@ -63,9 +63,21 @@ def all_reporters() -> dict[str, Reporter]:
     found: dict[str, Reporter] = {}
     for plugin, item in hooks.collect("tipc_reporters", sys.modules[__name__]):
         if not isinstance(item, Reporter):
-            raise EnvironmentProblem(f"the plug-in {plugin} gave {item!r}, which is not a tipc Reporter")
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {plugin} gave {item!r}, which is not a tipc Reporter",
+                    plugin=plugin,
+                    item=item,
+                )
+            )
         if item.name in found:
-            raise EnvironmentProblem(f"the plug-in {plugin} has a reporter {item.name}, a name that is taken")
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {plugin} has a reporter {name}, a name that is taken",
+                    plugin=plugin,
+                    name=item.name,
+                )
+            )
         found[item.name] = item
     return found
 
@@ -74,5 +86,8 @@ def reporter(name: str) -> Reporter:
     """A form by its name, or an error that lists them."""
     known = all_reporters()
     if name not in known:
-        raise UsageError(f"there is no form of report `{name}`", remedy=f"one of {', '.join(known)}")
+        raise UsageError(
+            wording("there is no form of report `{name}`", name=name),
+            remedy=wording("one of {names}", names=", ".join(known)),
+        )
     return known[name]

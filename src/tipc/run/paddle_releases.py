@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 
 PACKAGE = "paddlepaddle"
 REQUIREMENTS = "requirements.txt"
@@ -47,7 +47,9 @@ def available() -> tuple[str, ...]:
     found = re.search(r"Available versions:\s*(.+)", done.stdout)
     if done.returncode or found is None:
         raise EnvironmentProblem(
-            f"the releases of {PACKAGE} cannot be listed: {_last_line(done)}",
+            wording(
+                "the releases of {package} cannot be listed: {done}", package=PACKAGE, done=_last_line(done)
+            ),
             remedy="is there a network? Environments that were made before are in --envs",
         )
     return tuple(version.strip() for version in found[1].split(","))
@@ -60,7 +62,8 @@ def resolve(asked: Sequence[str], versions: Sequence[str]) -> list[str]:
         fitting = [version for version in versions if version == name or version.startswith(f"{name}.")]
         if not fitting:
             raise UsageError(
-                f"there is no release {name} of {PACKAGE}", remedy=f"one of {', '.join(versions)}"
+                wording("there is no release {name} of {package}", name=name, package=PACKAGE),
+                remedy=wording("one of {names}", names=", ".join(versions)),
             )
         if fitting[0] not in chosen:
             chosen.append(fitting[0])
@@ -73,7 +76,8 @@ def parse(text: str) -> list[str]:
     wrong = [name for name in names if not re.fullmatch(r"\d+(\.\d+){0,2}", name)]
     if wrong or not names:
         raise UsageError(
-            f"--paddle takes releases, not `{', '.join(wrong) or text}`", remedy="--paddle 3.1,3.2"
+            wording("--paddle takes releases, not `{names}`", names=", ".join(wrong) or text),
+            remedy="--paddle 3.1,3.2",
         )
     return names
 
@@ -109,8 +113,13 @@ def make(version: str, repo: Path, envs: Path) -> Release:
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             raise EnvironmentProblem(
-                f"no environment for {PACKAGE} {version}: {_last_line(done)}",
-                remedy=f"by hand: cd {repo} && {' '.join(argv)}",
+                wording(
+                    "no environment for {package} {version}: {done}",
+                    package=PACKAGE,
+                    version=version,
+                    done=_last_line(done),
+                ),
+                remedy=wording("by hand: cd {repo} && {names}", repo=repo, names=" ".join(argv)),
             )
     mark.write_text(version + "\n", encoding="utf-8")
     return release
@@ -157,7 +166,10 @@ def _pip() -> list[str]:
         return [sys.executable, "-m", "pip"]
     uv = shutil.which("uv")
     if uv is None:
-        raise EnvironmentProblem("neither pip nor uv is there", remedy=f"{sys.executable} -m ensurepip")
+        raise EnvironmentProblem(
+            "neither pip nor uv is there",
+            remedy=wording("{executable} -m ensurepip", executable=sys.executable),
+        )
     return [uv, "tool", "run", "-q", "pip"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tipc.errors import TipcError, UsageError, told_once
+from tipc.errors import TipcError, UsageError, told_once, wording
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan
 from tipc.plan.prepare import SCRIPT, interpreter
@@ -65,7 +65,8 @@ def new(request: Request) -> Session:
     plans = list(planned.plans)
     if not any(plan.steps for plan in plans):
         raise UsageError(
-            f"nothing runs in mode {request.mode}", remedy="tipc plan tells what is left out, and why"
+            wording("nothing runs in mode {mode}", mode=request.mode),
+            remedy="tipc plan tells what is left out, and why",
         )
     wanted = frozenset(
         (plan.key, step) for plan in plans for step in selected(plan, request.expression, request.only)
@@ -134,7 +135,9 @@ def _refuse_to_prepare_again(session: Session, replay: Replay) -> None:
             result = replay.results.get((plan.key, step.id))
             if step.kind == PREPARE and result and result.state in (FAILED, TIMEOUT):
                 raise UsageError(
-                    f"preparing {plan.config} failed, and doing it again may remove data",
+                    wording(
+                        "preparing {config} failed, and doing it again may remove data", config=plan.config
+                    ),
                     remedy="`--prepare` does it again; is the data already there? `--no-prepare`",
                 )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tipc import hooks
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 
 BUILT_IN = ("native", "onednn", "onednn_int8", "openvino")
 NEEDED = ("NAME", "PRECISION", "applies", "configure")
@@ -60,7 +60,14 @@ def all_engines() -> Mapping[str, Engine]:
     for plugin, module in hooks.collect("tipc_engines", built_in):
         absent = [name for name in NEEDED if not hasattr(module, name)]
         if absent:
-            raise EnvironmentProblem(f"the plug-in {plugin} has an engine without {absent[0]}: {module!r}")
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {plugin} has an engine without {absent}: {module!r}",
+                    plugin=plugin,
+                    absent=absent[0],
+                    module=module,
+                )
+            )
         script = Path(str(module.__file__))
         found[str(module.NAME)] = Engine(str(module.NAME), str(module.PRECISION), script, module)
     return found

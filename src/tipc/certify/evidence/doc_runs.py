@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.certify.evidence.readable import ShellBlock, all_documents
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.reasons import Reason, because
 
 PATIENCE = 3600.0  # seconds for one block
@@ -60,7 +60,9 @@ def run_documents(
             logs.mkdir(parents=True, exist_ok=True)
             shutil.copytree(repo, copy, ignore=LEFT_BEHIND, symlinks=True)
         except (OSError, shutil.Error) as error:
-            raise EnvironmentProblem(f"{repo} cannot be copied to {copy}: {error}") from error
+            raise EnvironmentProblem(
+                wording("{repo} cannot be copied to {copy}: {error}", repo=repo, copy=copy, error=error)
+            ) from error
         environ = environment_for(interpreter, Path(scratch))
         environ["TIPC_HOME"] = str(logs / "tipc")  # runs of the test script are kept with the logs
         seen: set[str] = set()

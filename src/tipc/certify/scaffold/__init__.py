@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 
 HERE = Path(__file__).parent
 NAME = re.compile(r"@([A-Z_]+)@")
@@ -116,7 +116,7 @@ def checked_value(name: str, value: str) -> str:
     """A value that can stand in a config."""
     if not value.strip() or set(":\n\r") & set(value):
         raise UsageError(
-            f"{name.lower()}: {value!r} cannot stand in a config",
+            wording("{name}: {value!r} cannot stand in a config", name=name.lower(), value=value),
             remedy="no colon, no line break, not empty",
         )
     return value
@@ -126,7 +126,7 @@ def checked(model: str) -> str:
     """A name that a model can have."""
     if not MODEL.fullmatch(model):
         raise UsageError(
-            f"`{model}` cannot be a model's name here",
+            wording("`{model}` cannot be a model's name here", model=model),
             remedy="letters, digits, _, ., + and -, as in mobilenet_v3_small",
         )
     return model
@@ -141,7 +141,9 @@ def draw_data(repo: Path) -> None:
     """Run the repository's own script that draws its lite data: it needs nothing but numpy, which is here."""
     done = subprocess.run([sys.executable, MAKE_DATA], cwd=repo, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise EnvironmentProblem(f"{MAKE_DATA} failed: {done.stderr.strip()[-300:]}")
+        raise EnvironmentProblem(
+            wording("{make_data} failed: {stderr}", make_data=MAKE_DATA, stderr=done.stderr.strip()[-300:])
+        )
 
 
 def other_dialects(repo: Path) -> set[str]:
@@ -174,6 +176,8 @@ def write(repo: Path, files: Mapping[str, str], *, force: bool) -> tuple[list[st
             scratch.write_text(text, encoding="utf-8")
             scratch.replace(path)
         except OSError as error:
-            raise UsageError(f"cannot be written: {error.strerror}", path=str(path)) from error
+            raise UsageError(
+                wording("cannot be written: {strerror}", strerror=error.strerror), path=str(path)
+            ) from error
         written.append(name)
     return written, kept

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import CHAINS, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
 from tipc.meant import one_of
 
@@ -123,7 +123,9 @@ def load(name: str, chain: str = TRAIN_CHAIN) -> Dialect:
         return _of_plugin(name, chain)
     known = TABLES.get(chain, {})
     if name not in known:
-        raise UsageError(f"the dialect `{name}` has no table for {chain} files")
+        raise UsageError(
+            wording("the dialect `{name}` has no table for {chain} files", name=name, chain=chain)
+        )
     module, _, attribute = known[name].partition(":")
     dialect: Dialect = getattr(import_module(module), attribute)
     return dialect
@@ -143,7 +145,10 @@ def _of_own_chain(name: str, own: OwnChain) -> Dialect:
         if dialect.name == name:
             return dialect
     names = [dialect.name for dialect in own.dialects]
-    raise UsageError(f"the chain {own.chain.name} has no dialect `{name}`", remedy=one_of(name, names))
+    raise UsageError(
+        wording("the chain {chain} has no dialect `{name}`", chain=own.chain.name, name=name),
+        remedy=one_of(name, names),
+    )
 
 
 def _of_plugin(name: str, chain: str) -> Dialect:
@@ -156,4 +161,4 @@ def _of_plugin(name: str, chain: str) -> Dialect:
             found: Dialect = given
             return found
         names.append(given.name)
-    raise UsageError(f"there is no dialect `{name}`", remedy=one_of(name, names))
+    raise UsageError(wording("there is no dialect `{name}`", name=name), remedy=one_of(name, names))

@@ -18,7 +18,7 @@ from tipc.config.lint.subject import Context
 from tipc.config.rules import Dialect
 from tipc.config.scripts import helpers_of, text_of
 from tipc.config.source import NOWHERE, Line, Source, source_of
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import TRAIN_CHAIN
 
 Name = str | os.PathLike[str]
@@ -77,7 +77,9 @@ def _read(path: Name) -> bytes:
     try:
         return read_bounded(path)
     except OSError as error:
-        raise UsageError(f"the config file cannot be read: {error.strerror}", path=str(path)) from None
+        raise UsageError(
+            wording("the config file cannot be read: {strerror}", strerror=error.strerror), path=str(path)
+        ) from None
 
 
 def lint_bytes(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tipc.config.identify import find_repo, identify
 from tipc.config.source import read_source
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.plan.model import Plan
 from tipc.plan.modes import mode_of_chain
 from tipc.plan.request import PlanOptions
@@ -42,10 +42,19 @@ def trace_upstream(
     root = Path(repo).resolve() if repo else find_repo(config.resolve())
     relative = inside(str(config.resolve()), root)
     if os.path.isabs(relative):
-        raise UsageError(f"the config is not in the repository {root}", path=str(path), remedy="--repo DIR")
+        raise UsageError(
+            wording("the config is not in the repository {root}", root=root),
+            path=str(path),
+            remedy="--repo DIR",
+        )
     chosen = find_script(root / relative, root, script or os.environ.get("TIPC_TRACE_SCRIPT"))
     if not (root / chosen).resolve().is_relative_to(root):
-        raise UsageError(f"{chosen} leads out of the repository {root}: it is not traced", path=str(path))
+        raise UsageError(
+            wording(
+                "{chosen} leads out of the repository {root}: it is not traced", chosen=chosen, root=root
+            ),
+            path=str(path),
+        )
     traced = trace(root, chosen, Path(relative), mode, isolate=not (asked and isolation_waived()))
     return derive(traced, source, relative, mode, root, chosen)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tipc.errors import EnvironmentProblem, TipcError, UsageError
+from tipc.errors import EnvironmentProblem, TipcError, UsageError, wording
 from tipc.report.headline import headline
 from tipc.report.machine_facts import build, fingerprint, machine_name, versions
 from tipc.report.view import RunView
@@ -237,7 +237,11 @@ class History:
                     "SELECT * FROM runs WHERE substr(id, 1, ?) = ?", (len(ref), ref)
                 ).fetchall()
         if len(rows) > 1:
-            raise UsageError(f"`{ref}` names several runs: {', '.join(row['id'] for row in rows)}")
+            raise UsageError(
+                wording(
+                    "`{ref}` names several runs: {names}", ref=ref, names=", ".join(row["id"] for row in rows)
+                )
+            )
         return self.filled(_entry(rows[0])) if rows else None
 
     def filled(self, entry: PastRun) -> PastRun:
@@ -261,7 +265,9 @@ class History:
             yield
         except (sqlite3.Error, OSError) as error:
             raise EnvironmentProblem(
-                f"the history cannot be used: {error}", path=str(self.path), remedy="move the file away"
+                wording("the history cannot be used: {error}", error=error),
+                path=str(self.path),
+                remedy="move the file away",
             ) from error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tipc import hooks
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 from tipc.meant import one_of
 from tipc.run.executors.executor import Executor
 
@@ -64,8 +64,14 @@ def executor_kind(name: str) -> ExecutorKind:
     known = dict(built_in)
     for plugin, kind in hooks.collect("tipc_executors"):
         if not isinstance(kind, ExecutorKind) or kind.name in known:
-            raise EnvironmentProblem(f"the plug-in {plugin} gave {kind!r}, which is no new tipc ExecutorKind")
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {plugin} gave {kind!r}, which is no new tipc ExecutorKind",
+                    plugin=plugin,
+                    kind=kind,
+                )
+            )
         known[kind.name] = kind
     if name not in known:
-        raise UsageError(f"there is no executor `{name}`", remedy=one_of(name, known))
+        raise UsageError(wording("there is no executor `{name}`", name=name), remedy=one_of(name, known))
     return known[name]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import GRACE, LocalExecutor
 from tipc.run.record.facts import forget_facts, put_facts, take_facts
@@ -128,12 +128,15 @@ class RayExecutor:
                 _knock(address)
                 ray.init(address, log_to_driver=False, logging_level="ERROR")
             except (OSError, ValueError, RuntimeError) as error:
-                message = f"no Ray cluster answers at {address}: {str(error).splitlines()[0]}"
-                remedy = (
-                    "ray start --head, or set RAY_ADDRESS to the address of one;"
-                    " if it wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as Ray documents"
-                )
-                raise EnvironmentProblem(message, remedy=remedy) from error
+                raise EnvironmentProblem(
+                    wording(
+                        "no Ray cluster answers at {address}: {why}",
+                        address=address,
+                        why=str(error).splitlines()[0],
+                    ),
+                    remedy="ray start --head, or set RAY_ADDRESS to the address of one;"
+                    " if it wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN as Ray documents",
+                ) from error
         self._remote = ray.remote(max_concurrency=4)(RemoteStep)
         self._running: dict[int, _Running] = {}
         self._ended: list[tuple[int, TaskOutcome]] = []

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.run.executors.guarded import Guarded
 from tipc.run.guest.guardian import SERVER as MODE
 from tipc.run.guest.wire import send, send_socket
@@ -47,9 +47,13 @@ class Spawner:
                 )
             except OSError as error:
                 self.socket.close()
-                message = f"{command[0]} cannot be started: {error.strerror}"
                 raise EnvironmentProblem(
-                    message, remedy="give a working interpreter with --python"
+                    wording(
+                        "{program} cannot be started: {strerror}",
+                        program=command[0],
+                        strerror=error.strerror,
+                    ),
+                    remedy="give a working interpreter with --python",
                 ) from error
 
     def start(self, request: dict[str, Any]) -> socket.socket:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.run.prepare.archive_formats import Member, Reader, Unreadable, open_archive
 from tipc.run.record.disk import disk_problem
 
@@ -169,4 +169,4 @@ def _leads_inside(root: Path, link: Path) -> bool:
 
 
 def _refusal(archive: Path, why: str) -> UsageError:
-    return UsageError(f"{why}; nothing was unpacked", path=str(archive))
+    return UsageError(wording("{why}; nothing was unpacked", why=why), path=str(archive))

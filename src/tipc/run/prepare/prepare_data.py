@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tipc.bounded import read_bounded
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 from tipc.plan.model import Plan
 from tipc.plan.prepare import DECLARED, GUARD, SCRIPT, interpreter
 
@@ -33,10 +33,19 @@ def prepare(plan: Plan, stream: TextIO) -> int:
             stream.flush()
         return _call([interpreter(plan), DECLARED, plan.config, plan.mode], repo, environ) if is_script else 0
     if not (repo / SCRIPT).is_file():
-        raise UsageError(f"neither {DECLARED} nor {SCRIPT} is there", path=plan.repo)
+        raise UsageError(
+            wording("neither {declared} nor {script} is there", declared=DECLARED, script=SCRIPT),
+            path=plan.repo,
+        )
     if os.environ.get(GUARD) == plan.repo:
-        remedy = f"name the archives in {DECLARED}, or let {SCRIPT} do the work itself"
-        raise UsageError(f"{SCRIPT} only calls `tipc prepare`", path=plan.repo, remedy=remedy)
+        remedy = wording(
+            "name the archives in {declared}, or let {script} do the work itself",
+            declared=DECLARED,
+            script=SCRIPT,
+        )
+        raise UsageError(
+            wording("{script} only calls `tipc prepare`", script=SCRIPT), path=plan.repo, remedy=remedy
+        )
     return _call(["bash", SCRIPT, plan.config, plan.mode], repo, environ)
 
 
@@ -46,7 +55,9 @@ def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool
         tree = ast.parse(read_bounded(path))
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError) as error:
         line = getattr(error, "lineno", 0) or 0
-        raise UsageError(f"cannot be read: {error}", path=str(path), line=line) from error
+        raise UsageError(
+            wording("cannot be read: {error}", error=error), path=str(path), line=line
+        ) from error
     archives: list[tuple[str, str]] = []
     for node in tree.body:
         names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -70,14 +81,20 @@ def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
 
 
 def _no_list(path: Path, node: ast.stmt) -> UsageError:
-    message = "ARCHIVES must be a literal list of (archive, target), or a dict from mode to such a list"
-    return UsageError(message, path=str(path), line=node.lineno)
+    return UsageError(
+        "ARCHIVES must be a literal list of (archive, target), or a dict from mode to such a list",
+        path=str(path),
+        line=node.lineno,
+    )
 
 
 def _inside(repo: Path, target: str) -> Path:
     path = Path(os.path.realpath(repo / target))
     if not path.is_relative_to(os.path.realpath(repo)):
-        raise UsageError(f"the target `{target}` is outside the repository", path=str(repo / DECLARED))
+        raise UsageError(
+            wording("the target `{target}` is outside the repository", target=target),
+            path=str(repo / DECLARED),
+        )
     return path
 
 
@@ -87,5 +104,7 @@ def _call(argv: list[str], repo: Path, environ: Mapping[str, str]) -> int:
     try:
         code = subprocess.run(argv, cwd=repo, env=environ, check=False, stdin=subprocess.DEVNULL).returncode
     except OSError as error:
-        raise EnvironmentProblem(f"{argv[0]} cannot be started: {error.strerror}") from error
+        raise EnvironmentProblem(
+            wording("{program} cannot be started: {strerror}", program=argv[0], strerror=error.strerror)
+        ) from error
     return code if code >= 0 else 128 - code

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 GO_ON = "make room, then `tipc run --resume` goes on where this run stopped"
@@ -21,7 +21,9 @@ START_AGAIN = "make room, then start it again: nothing has run yet"
 def disk_problem(error: OSError, path: Path, *, begun: bool = True) -> EnvironmentProblem:
     """The message for a disk that cannot be written. A run that has not begun cannot be resumed."""
     if error.errno not in FULL:
-        return EnvironmentProblem(f"cannot be written: {error.strerror or error}", path=str(path))
+        return EnvironmentProblem(
+            wording("cannot be written: {strerror}", strerror=error.strerror or error), path=str(path)
+        )
     remedy = GO_ON if begun else START_AGAIN
     return EnvironmentProblem("no room left on the disk", path=str(path), remedy=remedy)
 

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tipc.errors import EnvironmentProblem
+from tipc.errors import EnvironmentProblem, wording
 from tipc.run.artefacts import digest as file_digest
 
 if TYPE_CHECKING:
@@ -241,7 +241,9 @@ def load_facts(run_directory: Path, plan_index: int, step_id: str, digest: str =
             raise EnvironmentProblem("the facts of the step have been removed", path=str(path)) from None
         return StepFacts((), problem="the step has left no facts")
     except OSError as error:
-        raise EnvironmentProblem(f"cannot be read: {error.strerror}", path=str(path)) from error
+        raise EnvironmentProblem(
+            wording("cannot be read: {strerror}", strerror=error.strerror), path=str(path)
+        ) from error
     if digest and hashlib.sha256(raw).hexdigest() != digest:
         raise EnvironmentProblem("the facts have been changed since they were written", path=str(path))
     try:
@@ -249,7 +251,10 @@ def load_facts(run_directory: Path, plan_index: int, step_id: str, digest: str =
         version = content.pop("version")
         expected = content.pop("arrays_sha256")
         if version != VERSION:
-            raise EnvironmentProblem(f"facts of version {version}, not {VERSION}", path=str(path))
+            raise EnvironmentProblem(
+                wording("facts of version {version}, not {known}", version=version, known=VERSION),
+                path=str(path),
+            )
         facts: StepFacts = _reader(StepFacts).validate_python(content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EnvironmentProblem("the facts are damaged", path=str(path)) from error

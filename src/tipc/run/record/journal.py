@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tipc.errors import EnvironmentProblem, TipcError, UsageError
+from tipc.errors import EnvironmentProblem, TipcError, UsageError, wording
 from tipc.reasons import Reason, because
 from tipc.run.record.disk import disk_problem
 from tipc.run.record.events import (
@@ -203,7 +203,9 @@ def read_events(directory: Path) -> Iterator[Event]:
         with open(path, "rb") as file:
             yield from _events(path, file)
     except OSError as error:
-        raise UsageError(f"not a run: {error.strerror or error}", path=str(directory)) from error
+        raise UsageError(
+            wording("not a run: {strerror}", strerror=error.strerror or error), path=str(directory)
+        ) from error
 
 
 def _events(path: Path, lines: Iterable[bytes]) -> Iterator[Event]:
@@ -219,12 +221,17 @@ def _events(path: Path, lines: Iterable[bytes]) -> Iterator[Event]:
         except OtherFormat as error:
             raise UsageError(str(error), path=str(path), remedy=_HOW_TO_GO_ON) from error
         except Damaged as error:
-            torn = EnvironmentProblem(f"the journal is damaged here: {error}", path=str(path), line=number)
+            torn = EnvironmentProblem(
+                wording("the journal is damaged here: {error}", error=error), path=str(path), line=number
+            )
             torn.__cause__ = error
             continue
         if first and not isinstance(event, RunBegan):
-            message = "the journal is damaged: it does not begin with the call of the run"
-            raise EnvironmentProblem(message, path=str(path), line=number)
+            raise EnvironmentProblem(
+                "the journal is damaged: it does not begin with the call of the run",
+                path=str(path),
+                line=number,
+            )
         first = False
         yield event
     if first:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 from tipc.plan.model import Plan
 from tipc.run.record.disk import disk_problem
 
@@ -49,7 +49,10 @@ def take_lock(path: Path, message: str) -> int:
         if error.errno in HELD:
             raise UsageError(message, path=str(path.parent), remedy="wait for it, or end it") from error
         raise EnvironmentProblem(
-            f"this file system has no locks ({error.strerror}), so two runs could spoil each other's files",
+            wording(
+                "this file system has no locks ({strerror}), so two runs could spoil each other's files",
+                strerror=error.strerror,
+            ),
             path=str(path.parent),
             remedy="a local disk: TIPC_HOME=DIR for the runs, a copy of the repository for its outputs",
         ) from error

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, ErrorText, UsageError, wording
 from tipc.meant import closest
 from tipc.plan.model import Plan
 from tipc.plan.plan_json import plan_from_json, plan_to_json
@@ -67,7 +67,8 @@ def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
     if ref is None:
         if not known:
             raise UsageError(
-                f"there is no run in {(where or home()) / 'runs'}", remedy="tipc run CONFIG [MODE]"
+                wording("there is no run in {folder}", folder=(where or home()) / "runs"),
+                remedy="tipc run CONFIG [MODE]",
             )
         return known[-1]
     exact = [path for path in known if path.name == str(ref)]
@@ -75,10 +76,19 @@ def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
     if len(close) == 1:
         return close[0]
     if close:
-        raise UsageError(f"`{ref}` names several runs: {', '.join(path.name for path in close)}")
+        raise UsageError(
+            wording(
+                "`{ref}` names several runs: {names}", ref=ref, names=", ".join(path.name for path in close)
+            )
+        )
     meant = closest(str(ref), [path.name for path in known])
-    remedy = f"did you mean `{meant}`? tipc history lists them" if meant else "tipc history"
-    raise UsageError(f"there is no run `{ref}` in {(where or home()) / 'runs'}", remedy=remedy)
+    remedy: str | ErrorText = "tipc history"
+    if meant:
+        remedy = wording("did you mean `{close}`? tipc history lists them", close=meant)
+    raise UsageError(
+        wording("there is no run `{ref}` in {folder}", ref=ref, folder=(where or home()) / "runs"),
+        remedy=remedy,
+    )
 
 
 def create_run(
@@ -103,8 +113,8 @@ def create_run(
         journal.opened(directory.name, argv, options or {}, started, _next_number(directory.parent))
     except EnvironmentProblem as error:
         shutil.rmtree(directory, ignore_errors=True)  # nothing has run: there is nothing to go on with
-        remedy = START_AGAIN if error.remedy == GO_ON else error.remedy
-        raise EnvironmentProblem(error.message, path=error.path, remedy=remedy) from error
+        remedy = START_AGAIN if error.remedy == GO_ON else error.advice
+        raise EnvironmentProblem(error.told, path=error.path, remedy=remedy) from error
     return journal
 
 
@@ -144,7 +154,7 @@ def load_plans(directory: Path) -> tuple[Plan, ...]:
         with open(path, "rb") as file:
             plans.extend(plan_from_json(parse_json(line)) for line in file)
     except (OSError, ValueError, UsageError) as error:
-        message = f"the plans of this run cannot be read: {error}"
+        message = wording("the plans of this run cannot be read: {error}", error=error)
         raise UsageError(message, path=str(path), line=len(plans) + 1) from error
     return tuple(plans)
 
@@ -214,7 +224,7 @@ def _new_directory(folder: Path, started: float, name: str) -> Path:
             return directory
     except OSError as error:
         raise disk_problem(error, folder, begun=False) from error
-    raise UsageError(f"a thousand runs were started within one second in {folder}")
+    raise UsageError(wording("a thousand runs were started within one second in {folder}", folder=folder))
 
 
 def _next_number(folder: Path) -> int:

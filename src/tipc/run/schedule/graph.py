@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.plan.model import Plan, Step
 from tipc.run.record.results import Key
 
@@ -37,7 +37,7 @@ def build_graph(plans: Sequence[Plan], after: Mapping[Key, Sequence[Key]]) -> li
             key = plan.key, step.id
             if key in positions:
                 raise UsageError(
-                    f"`{plan.key}` has two steps `{step.id}`",
+                    wording("`{key}` has two steps `{id}`", key=plan.key, id=step.id),
                     remedy="run configs of the same name separately",
                 )
             positions[key] = len(positions)
@@ -46,7 +46,13 @@ def build_graph(plans: Sequence[Plan], after: Mapping[Key, Sequence[Key]]) -> li
         for step in plan.steps:
             unknown = [need for need in step.needs if (plan.key, need) not in positions]
             if unknown:
-                raise UsageError(f"step `{step.id}` needs `{unknown[0]}`, which the plan does not have")
+                raise UsageError(
+                    wording(
+                        "step `{id}` needs `{unknown}`, which the plan does not have",
+                        id=step.id,
+                        unknown=unknown[0],
+                    )
+                )
             key = plan.key, step.id
             needs = tuple(positions[plan.key, need] for need in step.needs)
             later = tuple(positions[other] for other in after.get(key, ()))
@@ -63,4 +69,4 @@ def _refuse_circles(nodes: Sequence[Node]) -> None:
         TopologicalSorter({node.position: {*node.needs, *node.after} for node in nodes}).prepare()
     except CycleError as error:
         names = " → ".join(nodes[position].step.id for position in error.args[1])
-        raise UsageError(f"steps need each other: {names}") from error
+        raise UsageError(wording("steps need each other: {names}", names=names)) from error

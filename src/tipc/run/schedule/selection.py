@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import STEP_KINDS
 from tipc.meant import one_of
 from tipc.plan.model import Plan, Step
@@ -102,7 +102,9 @@ class _Expression:
         if self.position < len(self.tokens):
             column = self.tokens[self.position][1]
         place = f"{self.text}\n  {' ' * column}^"
-        return UsageError(f"-k: {what}\n  {place}", remedy="-k 'train and not amp'")
+        return UsageError(
+            wording("-k: {what}\n  {place}", what=what, place=place), remedy="-k 'train and not amp'"
+        )
 
 
 def _tokens(expression: str) -> Iterable[tuple[str, int]]:
@@ -115,9 +117,14 @@ def _kinds(only: str) -> frozenset[str]:
     kinds = frozenset(word.strip() for word in only.split(",") if word.strip())
     unknown = sorted(kinds - set(STEP_KINDS))
     if unknown:
-        raise UsageError(f"--only: `{unknown[0]}` is no kind of step", remedy=one_of(unknown[0], STEP_KINDS))
+        raise UsageError(
+            wording("--only: `{unknown}` is no kind of step", unknown=unknown[0]),
+            remedy=one_of(unknown[0], STEP_KINDS),
+        )
     if only and not kinds:
-        raise UsageError("--only: no kind of step is named", remedy=f"--only {','.join(STEP_KINDS)}")
+        raise UsageError(
+            "--only: no kind of step is named", remedy=wording("--only {names}", names=",".join(STEP_KINDS))
+        )
     return kinds
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tipc.config.source import Source
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.kinds import STRUCTURES, precision_word
 from tipc.plan.assemble import WEIGHT_ENDINGS
 from tipc.plan.cells import cell_id, make_cell
@@ -45,7 +45,7 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
     for call in traced.calls:
         if Path(call.argv[0]).name == "tipc" or call.argv[1:3] == ("-m", "tipc"):
             raise UsageError(
-                f"{script} calls tipc itself: there is nothing to trace",
+                wording("{script} calls tipc itself: there is nothing to trace", script=script),
                 path=config,
                 remedy="leave out --trace",
             )

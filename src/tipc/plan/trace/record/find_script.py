@@ -9,7 +9,7 @@ from tipc.bounded import read_bounded
 from tipc.config.chains import chain_of
 from tipc.config.scripts import reading_script
 from tipc.config.source import source_of
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 
 _HELPER = re.compile(r"""^\s*(?:source|\.)\s+["']?\$\{?(\w+)\}?["']?/([\w./-]+)""", re.MULTILINE)
 
@@ -18,7 +18,7 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
     """The script, relative to the repository: the one that is given, the chain's, or the only one."""
     if given:
         if not (repo / given).is_file():
-            raise UsageError(f"there is no script `{given}` in {repo}")
+            raise UsageError(wording("there is no script `{given}` in {repo}", given=given, repo=repo))
         return Path(given)
     data = read_bounded(config) if config.is_file() else b""  # without a file its name alone tells the chain
     chain, _ = chain_of(source_of(data, str(config)))
@@ -27,9 +27,9 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         return Path(script.path or script.thin)
     if script.candidates:
         raise UsageError(
-            f"several scripts could read this config: {', '.join(script.candidates)}",
+            wording("several scripts could read this config: {names}", names=", ".join(script.candidates)),
             path=str(config),
-            remedy=f"name one: TIPC_TRACE_SCRIPT={script.candidates[0]}",
+            remedy=wording("name one: TIPC_TRACE_SCRIPT={candidates}", candidates=script.candidates[0]),
         )
     raise UsageError(
         "its repository has no script to trace",

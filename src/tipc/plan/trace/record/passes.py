@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from tipc.bounded import read_bounded_text
-from tipc.errors import UsageError
+from tipc.errors import UsageError, wording
 from tipc.plan.trace.read.calls import Call, calls_of
 from tipc.plan.trace.record import cache, demand
 from tipc.plan.trace.record.find_script import roots
@@ -100,7 +100,9 @@ def _text_of(path: Path) -> str:
     try:
         return read_bounded_text(path, "replace")
     except OSError as error:
-        raise UsageError(f"it is not traced: {error.strerror}", path=str(path)) from None
+        raise UsageError(
+            wording("it is not traced: {strerror}", strerror=error.strerror), path=str(path)
+        ) from None
 
 
 def _until_all_is_found(
@@ -136,17 +138,28 @@ def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
     recording = last.recording
     if recording.stopped == "calls":
         raise UsageError(
-            f"{script} calls commands without end (stopped after {len(last.calls)}): "
-            "no plan can be taken from it"
+            wording(
+                "{script} calls commands without end (stopped after {calls}): no plan can be taken from it",
+                script=script,
+                calls=len(last.calls),
+            )
         )
     if recording.stopped == "words":
         raise UsageError(
-            f"{script} calls commands with more than {MOST_WORDS} words in all: no plan can be taken from it"
+            wording(
+                "{script} calls commands with more than {words} words in all: no plan can be taken from it",
+                script=script,
+                words=MOST_WORDS,
+            )
         )
     if recording.stopped == "memory":
         raise UsageError(
-            f"{script} takes more memory than a traced script may ({MOST_MEMORY >> 20} MiB): "
-            "no plan can be taken from it"
+            wording(
+                "{script} takes more memory than a traced script may ({size} MiB): no plan can be taken from"
+                " it",
+                script=script,
+                size=MOST_MEMORY >> 20,
+            )
         )
     if recording.stopped:
         limit = f"its limit of {time_limit():g} s" if recording.stopped == "time" else "a long silence"

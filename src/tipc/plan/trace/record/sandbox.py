@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.errors import EnvironmentProblem, UsageError, wording
 from tipc.plan.trace.record import stubs
 from tipc.plan.trace.record.snapshot import SKIPPED, Listing, TreeEntry, list_repository, read_contents
 
@@ -66,7 +66,7 @@ def time_limit() -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 1e6:
-        raise UsageError(f"TIPC_TRACE_SECONDS is `{text}`: not a number of seconds")
+        raise UsageError(wording("TIPC_TRACE_SECONDS is `{text}`: not a number of seconds", text=text))
     return seconds
 
 
@@ -162,7 +162,11 @@ def _tracable(repo: Path) -> Path:
     home = os.path.realpath(os.path.expanduser("~"))
     if text == "/" or text in SYSTEM or f"{home}/".startswith(f"{text}/"):
         raise UsageError(
-            f"{repo} is part of the system or somebody's home, and no repository: no script is traced there",
+            wording(
+                "{repo} is part of the system or somebody's home, and no repository: no script is traced"
+                " there",
+                repo=repo,
+            ),
             remedy="--repo DIR names the repository's root",
         )
     return repo
@@ -195,18 +199,29 @@ def _start(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     except subprocess.TimeoutExpired as error:
         raise EnvironmentProblem("the traced script could not be stopped in time") from error
     if done.returncode != 0:
-        raise EnvironmentProblem(f"the tracer broke (exit {done.returncode}): {done.stderr.strip()[-800:]}")
+        raise EnvironmentProblem(
+            wording(
+                "the tracer broke (exit {returncode}): {stderr}",
+                returncode=done.returncode,
+                stderr=done.stderr.strip()[-800:],
+            )
+        )
     try:
         result = json.loads(done.stdout)
     except ValueError as error:
-        raise EnvironmentProblem(f"the tracer gave no answer that can be read ({error})") from error
+        raise EnvironmentProblem(
+            wording("the tracer gave no answer that can be read ({error})", error=error)
+        ) from error
     return result if isinstance(result, dict) else {"broken": "its answer is none"}
 
 
 def _checked(result: dict[str, Any]) -> dict[str, Any]:
     if "refused" in result:
         raise EnvironmentProblem(
-            f"the script cannot be isolated on this machine ({result['refused']}), so it was not run",
+            wording(
+                "the script cannot be isolated on this machine ({refused}), so it was not run",
+                refused=result["refused"],
+            ),
             remedy="allow user namespaces here (sysctl user.max_user_namespaces, "
             "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, or docker "
             "--security-opt seccomp=unconfined --security-opt systempaths=unconfined), or, if you trust the "
@@ -214,7 +229,7 @@ def _checked(result: dict[str, Any]) -> dict[str, Any]:
             "rights, and only PATH keeps it from real programs",
         )
     if "broken" in result:
-        raise EnvironmentProblem(f"the tracer broke: {result['broken']}")
+        raise EnvironmentProblem(wording("the tracer broke: {broken}", broken=result["broken"]))
     return result
 
 
@@ -232,7 +247,9 @@ def _recording(result: Mapping[str, Any], repo: Path) -> Recording:
             made=frozenset(f"{repo}/{name}" for name in _texts(result["made"])),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise EnvironmentProblem(f"the tracer gave no answer that can be read ({error!r})") from error
+        raise EnvironmentProblem(
+            wording("the tracer gave no answer that can be read ({error!r})", error=error)
+        ) from error
     return _moved(found, *result["moved"]) if "moved" in result else found
 
 
