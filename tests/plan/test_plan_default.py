@@ -9,6 +9,7 @@ from tipc.errors import UsageError
 from tipc.plan.fixes import FIXES
 from tipc.plan.model import Plan, Step
 from tipc.plan.request import PlanOptions
+from tipc.plan.shell_lines import commands_text
 from tipc.plan.target.machine import Machine
 from tipc.reasons import because
 
@@ -146,6 +147,16 @@ def test_the_commands_of_all_machines_are_told(plan) -> None:
         [*master, "--rank=0", "--devices=0,1"],
         [*master, "--rank=1", "--devices=0,1"],
     ]
+    last = commands_text(made, made.repo).splitlines()[-1]
+    assert last.startswith("# 198.51.100.2: ")
+    assert f"--master={ELSEWHERE}:6170 --nnodes=2 --rank=1 --devices=0,1 train.py" in last
+
+
+@pytest.mark.parametrize("dialect", SAMPLES)
+def test_the_launch_of_several_machines_is_a_fix_of_its_own(plan, dialect: str) -> None:
+    told = {fix.id for fix in plan(dialect, {4: "gpu_list:192.168.0.1,192.168.0.2;0,1"}).fixes}
+    assert "TF032" in told
+    assert "TF006" not in told  # which is about ids that the scripts misread
 
 
 def test_a_machine_that_the_entry_names_takes_its_place(plan) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tipc.config.bash import split
+from tipc.errors import UsageError
 from tipc.plan.bash_tests import bare, bracket
 from tipc.plan.shell_words import Pattern, ShellNeeded, echoed, matching, split_words
 
@@ -157,6 +158,12 @@ def test_the_home_of_another_user_is_filled_in() -> None:
         "~nobody-at-all/x",
         "~root",
     ]
+
+
+def test_a_limit_of_ours_is_not_called_a_failure_of_bash(upstream) -> None:
+    script = "norm_train:train.py " + "{a,b}" * 20
+    with pytest.raises(UsageError, match="more than 1000 words"):
+        upstream("models", {14: script})
 
 
 def test_braces_that_make_a_million_words_are_refused_at_once() -> None:

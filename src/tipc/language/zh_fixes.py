@@ -85,4 +85,8 @@ FIXES = {
         "除非给出 `--optimize_tool None`，paddle2onnx 运行时会往环境里安装软件包。",
     ),
     "TF031": Described("ONNX 模型推理的状态是它自己的", "脚本再次报告了转换的状态：崩溃会被称为成功。"),
+    "TF032": Described(
+        "多台机器用 --master、--nnodes 和 --rank 启动",
+        "脚本用 --ips 启动，而 paddle 3 已经没有这个选项。每台机器有自己的命令。",
+    ),
 }

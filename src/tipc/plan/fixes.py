@@ -203,6 +203,12 @@ _TABLE = (
         "The status of the conversion is reported a second time: a crash is called a success.",
         ("clas",),
     ),
+    Fix(
+        "TF032",
+        "several machines are launched with --master, --nnodes and --rank",
+        "The scripts launch with --ips, which paddle 3 no longer has. Each machine has a command of its own.",
+        ALL,
+    ),
 )
 
 FIXES: dict[str, Fix] = {fix.id: fix for fix in _TABLE}

@@ -17,6 +17,9 @@ def commands_text(plan: Plan, cwd: str) -> str:
     folders = {os.path.dirname(step.log) for step in plan.steps if step.log}
     lines += [f"mkdir -p {quote(path)}" for path in sorted(folders)]
     lines += [command_line(step) for step in plan.steps]
+    for skip in plan.skipped:
+        if skip.argv and skip.reason.code == "other-machine":
+            lines.append(f"# {skip.reason['address']}: {Command(skip.argv).shell_line()}")
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ from tipc.config.rules import Trainer
 from tipc.kinds import EVAL, EXPORT, PREPARE, TRAIN
 from tipc.plan.bash_tests import bare, bare_both, pattern
 from tipc.plan.matrix import Combination, Left, ScriptCommand, ScriptState, values_of
-from tipc.plan.target.placement import Placement, by_ids, by_length
+from tipc.plan.target.placement import MACHINES, Placement, by_ids, by_length
 from tipc.reasons import because
 
 
@@ -18,7 +18,7 @@ def train_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
     variables, rules = state.variables, state.rules
     devices = variables.walked("train_use_gpu")
     for count, entry in enumerate(variables.walked("gpu_list")):
-        placement = variables.fixed("TF006", upstream=by_length(entry, rules), ours=by_ids(entry))
+        placement = _placement(state, entry)
         variables.values.update(gpu=placement.gpu, infer_gpu=placement.gpu, ips=placement.ips)
         variables.values["nodes"] = str(placement.nodes)
         _set_device(state, devices, count, placement)
@@ -30,6 +30,15 @@ def train_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
             variables.fixed("TF011", upstream=True, ours=rules.device_leaks)
         for autocast, trainer in combinations:
             yield from _combination(state, entry, placement, autocast, trainer)
+
+
+def _placement(state: ScriptState, entry: str) -> Placement:
+    """Where an entry of the GPU list trains."""
+    upstream, ours = by_length(entry, state.rules), by_ids(entry)
+    if upstream.launch == ours.launch == MACHINES:  # the script understands it, and launches in another way
+        launched = state.variables.fixed("TF032", upstream=(upstream, "--ips"), ours=(ours, "--master"))
+        return launched[0]
+    return state.variables.fixed("TF006", upstream=upstream, ours=ours)
 
 
 def _set_device(state: ScriptState, devices: list[str], count: int, placement: Placement) -> None:
