@@ -27,6 +27,7 @@ from certify_facts import (
 from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.evaluation import left_unquantised
+from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.quant import trained_clips
 from tipc.certify.checks.training_happened import wrong_cost
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
@@ -426,6 +427,13 @@ def test_clips_that_only_a_file_beside_the_averages_has_were_learnt() -> None:
     for saves, learnt in (((averages,), 0), ((averages, earlier), 0), ((averages, beside), 1)):
         process = ProcessFacts(0, 1, "3.1.1", {}, training=training, saves=saves)
         assert trained_clips(process, file) == learnt
+
+
+def test_an_evaluation_that_finds_no_box_has_no_metric_to_tell() -> None:
+    none, some = np.zeros((0, 6), "float32"), np.ones((3, 6), "float32")
+    assert has_no_box({"bbox": none, "bbox_num": np.zeros(4, "int32")}, 4)
+    assert not has_no_box({"bbox": some, "bbox_num": np.ones(4, "int32")}, 4)
+    assert not has_no_box({"logits": np.zeros((4, 1000), "float32")}, 4)
 
 
 def test_a_plain_network_that_gets_a_quantised_file_is_told_by_its_names() -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from numpy.typing import NDArray
+
+from tipc.certify.compare.detections import are_detections
+from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.log_records import EvaluationLine
 from tipc.certify.evidence.log_values import is_share
 from tipc.certify.evidence.logs import read_log
@@ -36,6 +41,14 @@ def evaluation(scene: StepScene) -> Iterator[Outcome]:
     """An evaluation that printed no metric evaluated nothing, whatever its exit status."""
     path = scene.step_log
     log = read_log(path)
+    seen = seen_evaluation(scene, scene.cell.id)
+    if not log.evaluations and seen is not None and has_no_box(seen.outputs, seen.samples):
+        yield unchecked(
+            f"the network found nothing in {seen.samples} samples, and the log has no metric ({path.name})",
+            remedy="train until it finds something, or start from pretrained weights",
+            log=str(path),
+        )
+        return
     if not log.evaluations:
         told = f"no metric (accuracy, mIoU, …) in the evaluation's log ({path.name}){complaint(scene)}"
         yield failed(told, log=str(path))
@@ -48,6 +61,12 @@ def evaluation(scene: StepScene) -> Iterator[Outcome]:
     else:
         told = ", ".join(f"{name} {value:g}" for name, value in metrics.items())
         yield passed(told, evidence=evidence)
+
+
+def has_no_box(outputs: Mapping[str, NDArray[Any]], samples: int) -> bool:
+    """A detector's evaluation without a single box."""
+    boxes = [value for value in outputs.values() if are_detections(value, samples)]
+    return bool(boxes) and not any(len(value) for value in boxes)
 
 
 @check(
