@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fabric import Recipe, fabricate, stored
 
+from tipc import language
 from tipc.certify.verdict import Finding, Verdict
 from tipc.cli.main import main
 from tipc.kinds import FAIL, NOT_CERTIFIED, UNCHECKED
@@ -234,3 +235,27 @@ def test_color_is_an_option_of_every_command(
     assert "\x1b[" not in capsys.readouterr().out
     assert main(["report", "--color", "sometimes"]) == 2
     assert "one of auto, always, never" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_on_a_narrow_terminal_a_step_is_not_torn_from_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    write_summary(view_of(*fabricate(tmp_path, Recipe())), out)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    table = text[: text.index("skipped")].splitlines()[1:]
+    assert len(table) > 2, "it was broken"
+    assert max(map(len, table)) <= columns
+    assert sum(len(re.findall(r"(?:train|eval|export|fp32) ✔\d? \d+\.\ds", line)) for line in table) == 8
+
+
+def test_in_chinese_a_finding_stands_behind_the_title_of_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language, "_chosen", "zh")
+    text = summary(tmp_path, Recipe())
+    assert "TP301" in text
+    assert "导出的模型与训练的模型预测一致：max |Δ|" in text

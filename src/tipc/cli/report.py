@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tipc.cli.options import Parser
 from tipc.errors import PASSED, TipcError
+from tipc.language import language, say
 
 STDOUT = "-"
 
@@ -23,13 +24,13 @@ def main(argv: list[str]) -> int:
     try:
         remember(views)
     except TipcError as error:  # a report can be read where nothing can be written
-        print(f"not in the history: {error.message}", file=sys.stderr)
+        print(f"{say('not in the history: ')}{error}", file=sys.stderr)
     chosen = False
     if args.html is not None or args.open:
         chosen = True
         page = Path(args.html) if args.html else views[-1].run.directory / NAME
         write_page(views, page)
-        print(f"report: {page}", file=sys.stderr)
+        print(f"{say('report: ')}{page}", file=sys.stderr)
         if args.open:
             _open(page)
     wanted = {"junit": args.junit, "json": args.json, args.format: args.output}
@@ -40,7 +41,6 @@ def main(argv: list[str]) -> int:
             chosen = True
             _write(target, reporter(name).make(views))
     if args.markdown is not None:
-        from tipc.language import language
         from tipc.report.markdown import matrix_markdown
         from tipc.report.wording import LANGUAGES
 
@@ -91,4 +91,4 @@ def _open(target: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(target.absolute().as_uri()):
-        print("no browser could be started; open the file yourself", file=sys.stderr)
+        print(say("no browser could be started; open the file yourself"), file=sys.stderr)

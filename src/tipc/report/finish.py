@@ -9,6 +9,7 @@ from typing import TextIO
 
 from tipc.certify.verdict import Verdict
 from tipc.errors import TipcError
+from tipc.language import say
 from tipc.report.github import error_lines
 from tipc.report.history.history_store import History
 from tipc.report.history.past import Past
@@ -41,23 +42,23 @@ def finish(run: Run, verdict: Verdict | None, stream: TextIO, files: Mapping[str
                 history.keep_call(run.id, run.calls - 1)
             history.add(view)
     except TipcError as error:
-        problems.append(f"not in the history: {error.message}")
+        problems.append(f"{say('not in the history: ')}{error}")
     try:
         write_page([view], run.directory / NAME)
     except TipcError as error:
         target = None
-        problems.append(f"no report.html: {error.message}")
+        problems.append(f"{say('no report.html: ')}{error}")
     write_summary(view, stream, target)
     for name, path in (files or {}).items():
         try:
             Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
             write_text(Path(path).absolute(), reporter(name).make([view]))
         except (TipcError, OSError) as error:
-            problems.append(f"no {path}: {error}")
+            problems.append(say("not written: {path}: {error}", path=path, error=error))
     try:
         add_to_job_summary([view], os.environ)
     except OSError as error:
-        problems.append(f"nothing in $GITHUB_STEP_SUMMARY: {error}")
+        problems.append(say("nothing in {name}: {error}", name="$GITHUB_STEP_SUMMARY", error=error))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in error_lines(view):
             write_command(stream, line)

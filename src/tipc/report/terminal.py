@@ -23,7 +23,7 @@ from tipc.kinds import (
     UNCHECKED,
     WORST_FIRST,
 )
-from tipc.language import plural, say, sentence, sentences
+from tipc.language import DEFAULT, language, plural, say, sentence, sentences
 from tipc.report.failures import Failure, FailureGroup, failure_groups
 from tipc.report.headline import headline, shown_state
 from tipc.report.plain_text import clean, duration, one_line, relative
@@ -60,9 +60,10 @@ Line = list[Span]
 class Hanging(list[Span]):
     """A line that is broken between words where it does not fit; what follows stands below ``column``."""
 
-    def __init__(self, spans: Iterable[Span], column: int) -> None:
+    def __init__(self, spans: Iterable[Span], column: int, stops: Sequence[int] = ()) -> None:
         super().__init__(spans)
         self.column = column
+        self.stops = stops  # where it may be broken; none: between words
 
 
 def write_summary(view: RunView, stream: TextIO, report: Path | None = None) -> None:
@@ -101,10 +102,28 @@ def _broken(line: Line, text: Text, console: Console) -> list[Text]:
     room = console.width - line.column
     if text.cell_len <= console.width or room < LEAST_ROOM:
         return [text]
+    if line.stops:
+        return _cells_in_rows(text.divide(line.stops), line.column, console.width)
     start, rest = text.divide([_place(text.plain, line.column)])
     rows = list(rest.wrap(console, room))
     first = start + rows[0]
     return [first, *(row.__class__(" " * line.column) + row for row in rows[1:])]
+
+
+def _cells_in_rows(cells: Iterable[Text], column: int, width: int) -> list[Text]:
+    """As many cells in a row as fit; a cell is not torn apart."""
+    rows: list[Text] = []
+    for cell in cells:
+        needed = cell.cell_len - (len(cell.plain) - len(cell.plain.rstrip()))
+        if rows and rows[-1].cell_len + needed <= width:
+            rows[-1].append_text(cell)
+        elif rows:
+            rows.append(cell.__class__(" " * column) + cell)
+        else:
+            rows.append(cell)
+    for row in rows:
+        row.rstrip()
+    return rows
 
 
 def _place(text: str, column: int) -> int:
@@ -115,11 +134,16 @@ def _place(text: str, column: int) -> int:
 
 
 def aligned(
-    rows: Sequence[Sequence[Line]], gap: str = "   ", indent: str = "  ", hanging: int | None = None
+    rows: Sequence[Sequence[Line]],
+    gap: str = "   ",
+    indent: str = "  ",
+    hanging: int | None = None,
+    *,
+    whole: bool = False,
 ) -> list[Line]:
     """Rows of cells as lines in which the cells stand below each other; wide characters count as two.
 
-    ``hanging`` is the cell below which a line goes on that does not fit.
+    ``hanging`` is the cell below which a line goes on that does not fit; ``whole``: between two cells.
     """
     from rich.cells import cell_len
 
@@ -134,13 +158,17 @@ def aligned(
     lines = []
     for row in rows:
         line = [Span(indent)]
+        stops = []
         for column, cell in enumerate(row):
+            if whole and hanging is not None and column > hanging:
+                stops.append(sum(len(span.text) for span in line))
             used = cell_len("".join(span.text for span in cell))
             # Nothing after the last cell: it would wrap into an empty line on a narrow terminal.
             last = column == len(row) - 1
             line += cell if last else [*cell, Span(" " * (widths[column] - used) + gap)]
         if hanging is not None:
-            line = Hanging(line, len(indent) + sum(width + len(gap) for width in widths[:hanging]))
+            start = len(indent) + sum(width + len(gap) for width in widths[:hanging])
+            line = Hanging(line, start, stops)
         lines.append(line)
     return lines
 
@@ -173,7 +201,7 @@ def _plan(plan: PlanView, marks: dict[str, str]) -> list[Line]:
     reasons = Counter(cell.cell.not_certified for cell in plan.cells if cell.cell.not_certified)
     return [
         title,
-        *aligned([_row(cell, marks) for cell in plan.cells], gap="  ", hanging=2),
+        *aligned([_row(cell, marks) for cell in plan.cells], gap="  ", hanging=2, whole=True),
         *(
             [Span(f"  {say('skipped')}  {kind} ×{n}: {one_line(sentence(reason))}", "dim")]
             for (kind, reason), n in skips.items()
@@ -323,7 +351,7 @@ def _entries(status: str, found: Sequence[Finding], marks: dict[str, str]) -> li
     rows: list[list[Line]] = []
     remedies = set[str]()
     for (check, message), findings in list(groups.items())[:MESSAGES]:
-        rows.append(_entry(status, check, message, len(findings), marks))
+        rows.append(_entry(status, check, _named(findings[0], message), len(findings), marks))
         remedy = finding_words(findings[0]).remedy
         if remedy and remedy not in remedies:
             remedies.add(remedy)
@@ -336,17 +364,17 @@ def _entries(status: str, found: Sequence[Finding], marks: dict[str, str]) -> li
 
 def _passed(passed: Sequence[Finding], marks: dict[str, str]) -> list[list[Line]]:
     """What passed: the checks with figures in words, the others by their names."""
-    messages: dict[str, list[str]] = {}
+    messages: dict[str, list[Finding]] = {}
     for finding in sorted(passed, key=lambda finding: finding.check):
         if finding.check.startswith(TELLING):
-            messages.setdefault(finding.check, []).append(finding.message)
+            messages.setdefault(finding.check, []).append(finding)
     rows = []
-    for check, texts in messages.items():
-        different = list(dict.fromkeys(texts))
+    for check, findings in messages.items():
+        different = list(dict.fromkeys(finding.message for finding in findings))
         text = " | ".join(different[:2])
         if len(different) > 2:
             text += " | …"
-        rows.append(_entry(PASS, check, text, len(texts), marks))
+        rows.append(_entry(PASS, check, _named(findings[0], text), len(findings), marks))
     rest = [one for one in passed if one.check not in messages]
     if rest:
         names = sorted({one.check for one in rest})
@@ -368,6 +396,13 @@ def _told_above(view: RunView) -> list[Finding]:
         for finding in cell.every_finding
         if finding.status == NOT_CERTIFIED and cell.cell.not_certified and finding.check == DEVICE_CHECK
     ]
+
+
+def _named(finding: Finding, message: str) -> str:
+    """A message; where people read another language than it is written in, behind what was checked."""
+    if language() == DEFAULT:
+        return message
+    return say("{title}: {text}", title=finding_words(finding).title, text=message)
 
 
 def _entry(status: str, check: str, message: str, count: int, marks: dict[str, str]) -> list[Line]:
