@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from typing import BinaryIO
 
 LARGEST = 4 * 1024 * 1024  # no config, script or settings file of a repository comes near it
+OF_A_RUN = 256 * 1024 * 1024  # no record of a run does, nor a line of one
 
 Name = str | os.PathLike[str]
 
@@ -43,3 +45,12 @@ def read_beginning(path: Name, most: int) -> str:
     """The beginning of a text, however long that is; what is not UTF-8 is replaced."""
     with open_regular(path) as file:
         return file.read(most).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def bounded_lines(path: Name, most: int = OF_A_RUN) -> Iterator[bytes]:
+    """The lines of a regular file, however many; OSError if one of them is longer than ``most``."""
+    with open_regular(path) as file:
+        while line := file.readline(most + 1):
+            if len(line) > most:
+                raise OSError(errno.EFBIG, f"a line is longer than {most >> 20} MiB", os.fspath(path))
+            yield line

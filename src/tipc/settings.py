@@ -64,7 +64,10 @@ class Chosen(NamedTuple):
 
 def find_settings(start: str = ".") -> Chosen:
     """The settings that hold in a directory."""
-    directory = os.path.abspath(start)
+    try:
+        directory = os.path.abspath(start)
+    except FileNotFoundError:
+        raise UsageError("the current directory has been removed", remedy="cd to another one") from None
     while True:
         for name in (OWN, SHARED):
             path = os.path.join(directory, name)

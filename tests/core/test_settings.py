@@ -155,3 +155,13 @@ def test_a_lint_code_to_ignore_must_be_one(
     monkeypatch.chdir(tmp_path)
     assert main(["lint", "a.txt"]) == 2
     assert "there is no lint code `TC99`" in capsys.readouterr().err
+
+
+def test_in_a_directory_that_was_removed_there_is_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match="has been removed"):
+        find_settings()

@@ -17,8 +17,9 @@ from fabric import Recipe, fabricate, stored
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tipc.bounded
 from tipc.certify.verdict_store import load_verdict
-from tipc.errors import TipcError
+from tipc.errors import EnvironmentProblem, TipcError, UsageError
 from tipc.kinds import PASSED
 from tipc.plan.model import Step
 from tipc.report.as_json import as_json
@@ -88,6 +89,42 @@ def test_damaged_records_are_told_or_refused(
     if kind is bad_json and name in ("environment.json", "verdict.json"):
         raw = json.dumps(json.loads(raw)).encode() + b"\n"
     tell_everything(damaged(name, data.draw(kind(raw))), html=data.draw(st.integers(0, 9)) == 0)
+
+
+KINDS: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "an endless device": lambda path: path.symlink_to("/dev/zero"),
+    "a directory": lambda path: path.mkdir(),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "gone": lambda path: None,
+    "deeply nested": lambda path: path.write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["journal.jsonl", "plan.jsonl", "environment.json", "verdict.json", "lock"])
+def test_what_is_no_file_is_told_or_refused(whole: Path, tmp_path: Path, name: str, kind: str) -> None:
+    shutil.copytree(whole, tmp_path / "run")
+    (tmp_path / "run" / name).unlink(missing_ok=True)
+    KINDS[kind](tmp_path / "run" / name)
+    tell_everything(tmp_path / "run")
+
+
+def test_a_record_that_is_a_hole_is_refused(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(whole, tmp_path / "run")
+    monkeypatch.setattr(tipc.bounded.bounded_lines, "__defaults__", (1 << 20,))
+    for name in ("plan.jsonl", "journal.jsonl"):
+        with (tmp_path / "run" / name).open("wb") as file:
+            file.truncate(1 << 40)
+        with pytest.raises(UsageError, match="longer than 1 MiB"):
+            load_run(tmp_path / "run")
+        shutil.copyfile(whole / name, tmp_path / "run" / name)
+    with (tmp_path / "run/verdict.json").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(EnvironmentProblem, match="larger than"):
+        load_verdict(load_run(tmp_path / "run"))
 
 
 # Words as logs of trainings, evaluations and benchmarks have them, and values that none should have.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tipc.bounded import OF_A_RUN, read_bounded
 from tipc.certify.verdict import STATUSES, Finding, Verdict
 from tipc.errors import EnvironmentProblem, wording
 from tipc.reasons import Reason, reason_to_json
@@ -103,7 +104,7 @@ def load_verdict(run: Run) -> Verdict | None:
     """The verdict of a run; None if there is none yet."""
     path = run.directory / NAME
     try:
-        data = parse_json(path.read_bytes())
+        data = parse_json(read_bounded(path, OF_A_RUN))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -283,6 +283,8 @@ ERRORS = {
     "`{name}` must be a list of texts": "`{name}` 必须是文本列表",
     "the settings cannot be read: {error}": "无法读取设置：{error}",
     "`tool.tipc` must be a table": "`tool.tipc` 必须是表",
+    "the current directory has been removed": "当前目录已被删除",
+    "cd to another one": "用 cd 换到另一个目录",
     "not valid TOML: it is nested too deeply": "不是有效的 TOML：嵌套过深",
     "not valid TOML: {message}": "不是有效的 TOML：{message}",
 }

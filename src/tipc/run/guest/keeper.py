@@ -25,8 +25,9 @@ from tipc.run.guest.waking import drain, wake_on_child
 from tipc.run.guest.wire import receive, send
 
 LINGER = 2.0  # seconds that helpers (a resource tracker, a DataLoader worker) have to end after the command
+LINGER_KILLED = 0.5  # and after one that a signal has ended: nobody has told them to
 LEFT_GRACE = 2.0  # between TERM and KILL for what has outlived its command
-ORPHAN_GRACE = 1.0  # and for everything when tipc has gone
+ORPHAN_GRACE = 1.0  # and when tipc, or the command, was killed
 STUBBORN = 10.0  # after KILL: then the outcome says that something could not be ended
 KILL_EVERY = 0.01
 CLOCK_JUMP = 1.0  # seconds; less is a clock that is being corrected, and no jump
@@ -185,8 +186,12 @@ class StepWatch:
             self.outcome["clock"] = jump
         self.outcome["exit_code"] = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
         self.outcome["signal"] = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        if not self.signalled:
-            self.due = time.monotonic() + LINGER
+        if self.signalled:
+            return
+        self.due = time.monotonic() + LINGER
+        if os.WIFSIGNALED(status):
+            self.due = time.monotonic() + LINGER_KILLED
+            self.grace = min(self.grace, ORPHAN_GRACE)
 
     def _told(self, poll: select.poll) -> None:
         """``tipc`` asks for the end, or has itself come to one."""

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tipc.bounded import OF_A_RUN, read_bounded
 from tipc.errors import EnvironmentProblem, wording
 from tipc.run.artefacts import digest as file_digest
 
@@ -235,7 +236,7 @@ def load_facts(run_directory: Path, plan_index: int, step_id: str, digest: str =
     base = facts_base(run_directory, plan_index, step_id)
     path = facts_file(base)
     try:
-        raw = path.read_bytes()
+        raw = read_bounded(path, OF_A_RUN)
     except FileNotFoundError:
         if digest:
             raise EnvironmentProblem("the facts of the step have been removed", path=str(path)) from None
@@ -256,7 +257,7 @@ def load_facts(run_directory: Path, plan_index: int, step_id: str, digest: str =
                 path=str(path),
             )
         facts: StepFacts = _reader(StepFacts).validate_python(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise EnvironmentProblem("the facts are damaged", path=str(path)) from error
     if not expected:
         return facts

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tipc.bounded import bounded_lines, open_regular
 from tipc.errors import EnvironmentProblem, TipcError, UsageError, wording
 from tipc.reasons import Reason, because
 from tipc.run.record.disk import disk_problem
@@ -200,8 +201,7 @@ def read_events(directory: Path) -> Iterator[Event]:
     """The events of a run in order. A last line that is torn is dropped; one in the middle is an error."""
     path = directory / NAME
     try:
-        with open(path, "rb") as file:
-            yield from _events(path, file)
+        yield from _events(path, bounded_lines(path))
     except OSError as error:
         raise UsageError(
             wording("not a run: {strerror}", strerror=error.strerror or error), path=str(directory)
@@ -251,11 +251,12 @@ def is_running(directory: Path) -> bool:
 def file_digest(path: Path) -> str:
     """SHA-256 of a file; of one that is too long for that, its size and time; empty if it is not there."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             state = os.fstat(file.fileno())
             if state.st_size > DIGEST_LIMIT:
                 return f"{state.st_size} bytes of {state.st_mtime_ns}"
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            digest: str = _digest_of(file.fileno(), state.st_size).hexdigest()
+            return digest
     except OSError:
         return ""
 

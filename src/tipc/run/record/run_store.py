@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tipc.bounded import OF_A_RUN, bounded_lines, open_regular, read_bounded
 from tipc.errors import EnvironmentProblem, ErrorText, UsageError, wording
 from tipc.meant import closest
 from tipc.plan.model import Plan
@@ -151,8 +152,7 @@ def load_plans(directory: Path) -> tuple[Plan, ...]:
     path = directory / PLANS
     plans: list[Plan] = []
     try:
-        with open(path, "rb") as file:
-            plans.extend(plan_from_json(parse_json(line)) for line in file)
+        plans.extend(plan_from_json(parse_json(line)) for line in bounded_lines(path))
     except (OSError, ValueError, UsageError) as error:
         message = wording("the plans of this run cannot be read: {error}", error=error)
         raise UsageError(message, path=str(path), line=len(plans) + 1) from error
@@ -201,7 +201,7 @@ def run_of(
 def load_environment(directory: Path) -> Mapping[str, Any]:
     """What is known about the machine: a help, not a result, so damage leaves nothing of it."""
     try:
-        return environment_from_json(parse_json((directory / ENVIRONMENT).read_bytes()))
+        return environment_from_json(parse_json(read_bounded(directory / ENVIRONMENT, OF_A_RUN)))
     except (OSError, ValueError):
         return {}
 
@@ -244,7 +244,7 @@ NEVER = (0, 0.0)
 def _begun(directory: Path) -> tuple[int, float]:
     """The place of a run among others: its number, for a clock can be put back, and the time of its start."""
     try:
-        with open(directory / NAME, "rb") as file:
+        with open_regular(directory / NAME) as file:
             line = parse_json(file.readline(1 << 20))
             return int(line.get("number", 0)), float(line.get("at", 0.0))
     except (OSError, ValueError, TypeError, AttributeError, OverflowError):
