@@ -6,6 +6,7 @@ imported, so that ``tipc --help`` and ``tipc plan`` start in a few milliseconds.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -167,7 +168,9 @@ def console() -> None:
     if sys.stdout and sys.stderr:  # a caller may have closed them
         sys.stdout = Visible(sys.stdout, os.environ)
         sys.stderr = Visible(sys.stderr, os.environ)
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    gc.freeze()  # else Python looks for cycles once more at its end: a tenth of a short command
+    sys.exit(code)
 
 
 def forget_relative_places() -> None:

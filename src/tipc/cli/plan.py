@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -74,10 +73,8 @@ def main(argv: list[str]) -> int:
     expansion = expand(options.configs, options.mode, trace=options.trace)
     if options.verify:
         return _verify(expansion.configs, expansion.mode, options)
-    gc.disable()  # plans are plain records without cycles: looking for some costs a sixth of the time
     planned = plan_each(expansion.configs, expansion.mode, _plan_options(options))
     _print(planned.plans, options)
-    gc.enable()
     sys.stdout.flush()
     sys.stderr.write(_printable(_weak_gpus(planned.plans)))
     sys.stderr.write(_printable(not_planned_text(expansion.left_out, planned.problems)))
@@ -86,7 +83,7 @@ def main(argv: list[str]) -> int:
 
 def _weak_gpus(plans: Sequence[Plan]) -> str:
     """A GPU of this machine that is too old for the mixed precision of the plans, one a line."""
-    if not any(GPU in cell.runs_on for plan in plans for cell in plan.cells):
+    if not this_machine().gpus or not any(GPU in cell.runs_on for plan in plans for cell in plan.cells):
         return ""
     from tipc.language import say, sentence
     from tipc.run.missing import weak_gpus
