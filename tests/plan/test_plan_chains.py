@@ -54,12 +54,14 @@ inference:infer_onnx.py
 """
 
 
-def planned(tmp_path: Path, text: str, name: str, dialect: str = "models", **more: object) -> Plan:
+def planned(
+    tmp_path: Path, text: str, name: str, dialect: str = "models", mode: str = "", **more: object
+) -> Plan:
     path = tmp_path / "test_tipc" / "configs" / "toy" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     options = PlanOptions(**{"dialect": dialect, "machine": Machine(cores=2), **more})  # type: ignore[arg-type]
-    return build_plan(path, "lite_train_lite_infer", options)
+    return build_plan(path, mode, options)
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason=f"no recordings at {UPSTREAM} (TIPC_UPSTREAM)")
@@ -100,6 +102,13 @@ def test_the_quantisation_runs_although_the_script_has_it_in_a_comment(tmp_path:
     upstream = planned(tmp_path, PTQ, "train_ptq_infer_python.txt", as_upstream=True)
     assert [step.kind for step in upstream.steps] == ["infer"] * 4
     assert [skip.reason.code for skip in upstream.skipped] == ["commented-out"]
+
+
+def test_the_default_mode_means_the_chains_own_but_not_to_the_letter(tmp_path: Path) -> None:
+    name, mode = "train_ptq_infer_python.txt", "lite_train_lite_infer"
+    assert planned(tmp_path, PTQ, name, mode=mode).mode == "whole_infer"
+    upstream = planned(tmp_path, PTQ, name, mode=mode, as_upstream=True)
+    assert (upstream.mode, upstream.steps) == (mode, ())
 
 
 def test_a_conversion_installs_nothing_and_inference_reads_what_it_made(tmp_path: Path) -> None:

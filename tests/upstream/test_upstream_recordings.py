@@ -29,17 +29,6 @@ def recordings(base: str) -> dict[tuple[str, str], dict[str, Any]]:
     return {(line["case"], line["mode"]): line for line in lines[1:]}
 
 
-# Where the plan is known to differ from the recording, and how.
-_OTHER_MODE = (
-    "a chain that trains nothing has one mode, and the default of a call over a directory means that one; "
-    "the script does nothing in another"
-)
-NOT_YET: dict[tuple[str, ...], str] = {
-    ("models-ptq", "base", "lite_train_lite_infer"): _OTHER_MODE,
-    ("seg-ptq", "base", "lite_train_lite_infer"): _OTHER_MODE,
-    ("ocr-ptq", "base", "lite_train_lite_infer"): _OTHER_MODE,
-    ("clas-ptq", "base", "lite_train_lite_infer"): _OTHER_MODE,
-}
 RECORDED = {base: recordings(base) for base in BASES}
 
 
@@ -72,14 +61,12 @@ def succeeded(status: str) -> str:
     return status.replace("Run failed", "Run successfully", 1)
 
 
-def known(case: Case, mode: str) -> Any:
-    """A case for pytest; where the difference is known, it says so."""
-    reason = NOT_YET.get((case.base, case.name)) or NOT_YET.get((case.base, case.name, mode))
-    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    return pytest.param(case, mode, id=f"{case.base}-{case.name}-{mode}", marks=marks)
+def named(case: Case, mode: str) -> Any:
+    """A case for pytest."""
+    return pytest.param(case, mode, id=f"{case.base}-{case.name}-{mode}")
 
 
-@pytest.mark.parametrize(("case", "mode"), [known(case, mode) for case, mode in CASES])
+@pytest.mark.parametrize(("case", "mode"), [named(case, mode) for case, mode in CASES])
 def test_the_plan_as_upstream_is_what_the_script_ran(case: Case, mode: str, tmp_path: Path) -> None:
     run = RECORDED[case.base][case.name, mode]
     assert run["digest"] == case.digest, "the config was changed after its run was recorded: record.py"

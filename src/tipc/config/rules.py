@@ -90,6 +90,7 @@ class Whole(NamedTuple):
     """What the modes do that train nothing."""
 
     modes: tuple[str, ...] = ("whole_infer",)
+    reads_mode: bool = True  # False: the script runs in the first of them, whatever it is told
     when: tuple[Condition, ...] = ()  # else nothing runs at all
     over: str = ""  # the list of models or of kinds; empty: one pass
     kinds: Mapping[str, Mapping[str, str]] = {}  # mode → item → its export script

@@ -32,7 +32,10 @@ LISTS = ("gpu_list", "trainer_list", "autocast")
 
 
 def build_plan(path: str | os.PathLike[str], mode: str, options: PlanOptions = DEFAULTS) -> Plan:
-    """What a config runs in a mode. Raises UsageError, with the place in the file, instead of half a plan."""
+    """What a config runs in a mode; an empty one is the default of its chain.
+
+    Raises UsageError, with the place in the file, instead of half a plan.
+    """
     return plan_source(read_source(os.fspath(path)), mode, options)
 
 
@@ -136,8 +139,8 @@ def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions,
     rules = dialect.rules_for(name, options.as_upstream)
     if folder:
         rules = rules._replace(log_path=f"{rules.log_path}/{folder}")
-    mode = mode_of(mode, rules)
-    modes = known_modes(config, rules)
+    mode = mode_of(mode, rules, as_upstream=options.as_upstream)
+    modes = known_modes(config, rules, as_upstream=options.as_upstream)
     if mode not in modes:
         raise UsageError(
             wording("unknown mode `{mode}`", mode=mode), path=source.path, remedy=one_of(mode, modes)

@@ -16,24 +16,34 @@ def trains(rules: Rules) -> bool:
     return any(rules.train)
 
 
-def mode_of(mode: str, rules: Rules) -> str:
-    """The mode that is meant: where nothing is trained, the default one means the chain's own."""
-    if mode == DEFAULT_MODE and not trains(rules):
-        return rules.whole.modes[0]
-    return mode
+def mode_of(mode: str, rules: Rules, *, as_upstream: bool) -> str:
+    """The mode that is meant; empty: none was named.
+
+    Where nothing is trained, the default one means the chain's own. To the letter it does not: there the
+    script does nothing, unless it never looks at its mode.
+    """
+    if trains(rules):
+        return mode or DEFAULT_MODE
+    own = rules.whole.modes[0]
+    if not mode:
+        return own
+    if as_upstream:
+        return mode if rules.whole.reads_mode else own
+    return own if mode == DEFAULT_MODE else mode
 
 
 def mode_of_chain(mode: str, chain: str) -> str:
     """The mode that a traced script is given: the default one means the chain's own."""
+    mode = mode or DEFAULT_MODE
     if mode == DEFAULT_MODE and chain in CHAINS:
         return CHAINS[chain].mode or mode
     return mode
 
 
-def known_modes(config: Config, rules: Rules) -> list[str]:
+def known_modes(config: Config, rules: Rules, *, as_upstream: bool) -> list[str]:
     """The usual modes, those that the script tells apart, and those that a line of the config lists."""
     if not trains(rules):
-        return list(rules.whole.modes)
+        return list(dict.fromkeys((*rules.whole.modes, *MODES))) if as_upstream else list(rules.whole.modes)
     found = dict.fromkeys((*MODES, *rules.whole.modes))
     for name, row in config.rows.items():
         if "p" in row.reads:

@@ -14,7 +14,6 @@ from tipc.config.source import read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import CPU, GPU
 from tipc.meant import path_meant
-from tipc.plan.modes import DEFAULT_MODE
 from tipc.plan.target.machine import Machine, this_machine
 from tipc.reasons import Reason, because
 
@@ -59,7 +58,7 @@ class Expansion(NamedTuple):
     """What ``CONFIG… [MODE]`` names."""
 
     configs: tuple[str, ...]  # in order, each once
-    mode: str
+    mode: str  # empty: none is named
     left_out: tuple[LeftOut, ...] = ()
 
 
@@ -96,7 +95,7 @@ def expand(args: list[str], mode: str | None, *, trace: bool = False) -> Expansi
             path=words[0],
             remedy="--trace",
         )
-    return Expansion(tuple(found), mode or DEFAULT_MODE, tuple(left_out.values()))
+    return Expansion(tuple(found), mode or "", tuple(left_out.values()))
 
 
 def _counted(left_out: Iterable[LeftOut]) -> Counter[str]:

@@ -65,7 +65,7 @@ def new(request: Request) -> Session:
     plans = list(planned.plans)
     if not any(plan.steps for plan in plans):
         raise UsageError(
-            wording("nothing runs in mode {mode}", mode=request.mode),
+            wording("nothing runs in mode {mode}", mode=plans[0].mode),
             remedy="tipc plan tells what is left out, and why",
         )
     wanted = frozenset(

@@ -43,6 +43,7 @@ _RUN = "{python} {inference} {+image_dir} {onnx_file+save_file} > {log} 2>&1 "
 def _whole(*conversions: Conversion, **more: object) -> Whole:
     return Whole(
         modes=(MODE,),
+        reads_mode=False,
         export_when=_NEVER,
         saved="",
         kept="",
@@ -221,6 +222,7 @@ DET = chain(
     _DET_LINES,
     Whole(
         modes=(MODE,),
+        reads_mode=False,
         over="infer_mode",
         kinds={
             MODE: {

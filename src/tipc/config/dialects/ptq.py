@@ -93,11 +93,13 @@ SEG = chain(
 # --------------------------------------------------------------------------------- clas: the training's lines
 _CLAS_CPU = "usemkldnn_{mkldnn}_threads_{cpu_threads}_batchsize_{batch_size}"
 _CLAS_GPU = "usetrt_{use_trt}_precision_{precision}_batchsize_{batch_size}"
+# The script does the same in each, below a folder of its name.
+_EVERY_MODE = ("whole_infer", "lite_train_lite_infer", "lite_train_whole_infer", "whole_train_whole_infer")
 CLAS = chain(
     "clas",
     "PaddleClas' files for quantisation",
     clas.DIALECT.layout,
-    clas.RULES.whole._replace(kind=QUANTISE, export="{python} {script} >{log} 2>&1"),
+    clas.RULES.whole._replace(kind=QUANTISE, modes=_EVERY_MODE, export="{python} {script} >{log} 2>&1"),
     {
         CPU: clas.RULES.infer[CPU]._replace(
             loops=("mkldnn", "cpu_threads", "batch_size"), log="{log_path}/infer_cpu_" + _CLAS_CPU + ".log"
@@ -203,6 +205,7 @@ DET = chain(
     _DET_LINES,
     Whole(
         kind=QUANTISE,
+        reads_mode=False,
         script="{quantise}",
         export_when=(),
         export="{python} {script} {+export_weight} {filename_key+model_name} {+save_infer}",

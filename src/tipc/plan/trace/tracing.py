@@ -76,6 +76,7 @@ def verify_plan(
             "no dialect fits this file, so there is nothing to compare its script with", path=str(path)
         )
     options = PlanOptions(repo=str(root), dialect=known, as_upstream=True, prepare=False)
+    mode = mode_of_chain(mode, identity.chain)
     native = build_plan(config, mode, options)
-    traced = trace_upstream(config, mode_of_chain(mode, identity.chain), root, asked=True)
+    traced = trace_upstream(config, mode, root, asked=True)
     return differences(native, traced)
