@@ -167,6 +167,12 @@ SIGNS = {
     SKIPPED: Sign("–", "skip"),
 }
 
+
+def mark_of(good: bool) -> str:
+    """The sign of something that is as it should be, or is not."""
+    return SIGNS[PASSED if good else FAILED].mark
+
+
 # -------------------------------------------------------------------------------------------- findings
 PASS = "pass"
 FAIL = "fail"

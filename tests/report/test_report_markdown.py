@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,21 +30,15 @@ def rows(text: str) -> dict[str, list[str]]:
     return found
 
 
-def on_gpu(recipe: Recipe, tmp_path: Path) -> RunView:
-    """The same run as if it had been made on a machine with GPUs."""
-    from dataclasses import replace
-
+def on_gpu(recipe: Recipe, tmp_path: Path, device: str = "gpu") -> RunView:
+    """The same run as if it had been made on a machine with GPUs, or with other devices."""
     run, verdict = fabricate(tmp_path, recipe)
-    plans = tuple(
-        replace(
-            plan,
-            cells=tuple(replace(cell, not_certified=(), runs_on=f"gpu:{cell.asked}") for cell in plan.cells),
-            steps=tuple(replace(step, device="gpu") for step in plan.steps),
-            skipped=(),
-        )
-        for plan in run.plans
-    )
-    return view_of(replace(run, plans=plans), verdict)
+    plans = []
+    for plan in run.plans:
+        cells = [replace(cell, not_certified=(), runs_on=f"{device}:{cell.asked}") for cell in plan.cells]
+        steps = [replace(step, device=device) for step in plan.steps]
+        plans.append(replace(plan, cells=tuple(cells), steps=tuple(steps), skipped=()))
+    return view_of(replace(run, plans=tuple(plans)), verdict)
 
 
 def test_the_tables_have_the_columns_of_the_spec(tmp_path: Path) -> None:
@@ -64,6 +59,12 @@ def test_what_ran_on_a_cpu_only_is_not_claimed_for_a_gpu(tmp_path: Path) -> None
 def test_what_was_certified_reads_as_in_the_spec(tmp_path: Path) -> None:
     text = matrix_markdown([on_gpu(Recipe(precisions=("pact",)), tmp_path)], ZH)
     assert rows(text)["mobilenet_v3_small"] == ["PACT量化训练", "PACT量化训练", "未测试", "支持", "1"]
+
+
+def test_a_device_that_is_no_gpu_has_a_column_of_its_own(tmp_path: Path) -> None:
+    text = matrix_markdown([on_gpu(Recipe(), tmp_path, "npu")], EN)
+    assert "| Algorithm | Model | device_CPU | device_GPU | device_NPU | batchsize |" in text
+    assert rows(text)["mobilenet_v3_small"][2:] == ["not tested", "not tested", "supported", "1"]
 
 
 def test_failed_unrun_and_unchecked_are_shown_as_such(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tipc.cli.options import Parser
+from tipc.kinds import mark_of
 
 if TYPE_CHECKING:
     from tipc.certify.abilities import PaddleFacts
@@ -100,7 +101,7 @@ def build(paddle: Mapping[str, Any]) -> str:
 def as_text(data: Mapping[str, Any]) -> str:
     """The same for people."""
     cpu, paddle = data["cpu"], data["paddle"]
-    flags = "  ".join(f"{name} {'✔' if has else '✘'}" for name, has in cpu["flags"].items())
+    flags = "  ".join(f"{name} {mark_of(has)}" for name, has in cpu["flags"].items())
     rows = [
         ("platform", data["platform"]),
         ("cpu", f"{cpu['model'] or 'unknown'} × {cpu['cores']}   {flags}"),
@@ -113,8 +114,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         rows.append(("gpu", "none"))
     told = paddle["error"] or f"{paddle['version']}, {build(paddle)}"
     rows += [("paddle", told), ("python", data["interpreter"])]
-    rows += [
-        (f"{'✔' if one['ready'] else '✘'}", f"{one['name']}: {one['reason']}") for one in data["can_certify"]
-    ]
+    for one in data["can_certify"]:
+        rows.append((mark_of(one["ready"]), f"{one['name']}: {one['reason']}"))
     rows += [("missing", text) for text in data.get("missing", ())]
     return "".join(f"{name:<9} {text}\n" for name, text in rows)

@@ -7,9 +7,12 @@ from types import MappingProxyType
 
 from tipc.kinds import (
     BAD,
+    CPU,
+    DEVICES,
     FAIL,
     FAILED,
     FLAKY,
+    GPU,
     NOT_CERTIFIED,
     PASSED,
     SIGNS,
@@ -50,6 +53,10 @@ def infer_table(
     matrix: Matrix, words: Wording, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
 ) -> str:
     """On which devices the exported models ran, and with which batch sizes."""
+    named = [CPU, GPU]  # the specification's columns; another device gets one where a model ran on it
+    for device, _ in matrix.infer:
+        if device in DEVICES and device not in named:
+            named.append(device)
     rows = []
     for row in matrix.rows:
         if not row.infer:
@@ -57,10 +64,11 @@ def infer_table(
         sizes: list[str] = []
         for entry in row.infer.values():
             sizes += [size for size in entry.batch_sizes if size not in sizes]
-        devices = (_deployed(row, device, words) for device in ("cpu", "gpu"))
+        devices = (_deployed(row, device, words) for device in named)
         name = with_aliases(row.model, aliases)
         rows.append([algorithms.get(row.model, row.model), name, *devices, "/".join(sizes) or "-"])
-    return table(words.infer_columns, rows)
+    more = [f"device_{DEVICES[device].title}" for device in named[2:]]
+    return table([*words.infer_columns[:-1], *more, words.infer_columns[-1]], rows)
 
 
 def with_aliases(model: str, aliases: Aliases) -> str:

@@ -13,7 +13,7 @@ from tipc.certify.evidence.input_images import input_images
 from tipc.certify.evidence.option_values import argument, flag_true
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import PRECISIONS
+from tipc.kinds import CPU, PRECISIONS
 from tipc.run.record.facts import PredictorFacts
 
 FIELDS = {
@@ -152,7 +152,7 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
         "device": conf.get("runtime_device"),
     }
     asked = {**{key: settings[key] for key in told if key in settings}, "device": scene.step.device}
-    if scene.step.device != "cpu":
+    if scene.step.device != CPU:
         asked.pop("mkldnn", None)
         asked.pop("threads", None)
     evidence = {"log": str(scene.step_log), "line": block["line"], "asked": asked, "told": told}
@@ -271,7 +271,7 @@ def wrong_time(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
         return f"the block says {mean:g} ms; a run took {quick:.3g} ms and more"
     # On a GPU a run returns before it has ended; on a CPU the rest of the stage is copying.
     usual = 1000 * sum(seconds) / len(seconds)
-    most = 10 * slow + 50 if any(one.device != "cpu" for one in ran) else 4 * usual + 10
+    most = 10 * slow + 50 if any(one.device != CPU for one in ran) else 4 * usual + 10
     if mean > most:
         return f"the block says {mean:g} ms; runs took {usual:.3g} ms, {slow:.3g} ms at most"
     return ""

@@ -15,9 +15,9 @@ from tipc.certify.verdict import (
     Finding,
     Verdict,
 )
+from tipc.kinds import SIGNS, STATE_OF_STATUS, mark_of
 from tipc.language import say
 
-MARKS = {PASS: "✔", FAIL: "✘", UNCHECKED: "?", NOT_CERTIFIED: "–"}
 SHOWN = 8  # wrong items of one point on a terminal
 WORDS = {PASS: "passed", FAIL: "failed", UNCHECKED: "unchecked", NOT_CERTIFIED: "not certified"}
 
@@ -55,12 +55,17 @@ def finding_lines(finding: Finding, more: int = 0) -> Iterator[str]:
     optional = "" if finding.required or finding.status != UNCHECKED else say(" (not required)")
     words = finding_words(finding)
     status = say(WORDS[finding.status])
-    yield f"{MARKS[finding.status]} {finding.check}  {status}{optional}  {words.title}" + (
-        f"  [{where}]" if where else ""
-    )
+    line = f"{_mark(finding)} {finding.check}  {status}{optional}  {words.title}"
+    if where:
+        line += f"  [{where}]"
+    yield line
     yield f"    {printable(finding.message)}"
     if words.remedy:
         yield f"    {say('try: ')}{printable(words.remedy)}"
+
+
+def _mark(finding: Finding) -> str:
+    return SIGNS[STATE_OF_STATUS[finding.status]].mark
 
 
 def printable(text: str) -> str:
@@ -74,10 +79,12 @@ def checklist_text(findings: Iterable[Finding]) -> str:
     for finding in findings:
         words = finding_words(finding)
         title = say("{word}:", word=words.title)
-        lines.append(f"{MARKS[finding.status]} {finding.check}  {title} {printable(finding.message)}")
+        lines.append(f"{_mark(finding)} {finding.check}  {title} {printable(finding.message)}")
         items = finding.evidence.get("items", ())
         if finding.status != PASS:
-            wrong = [f"      ✘ {printable(entry_text(item))}" for item in items if not item["ok"]]
+            wrong = [
+                f"      {mark_of(False)} {printable(entry_text(item))}" for item in items if not item["ok"]
+            ]
             lines += wrong[:SHOWN]
             if len(wrong) > SHOWN:
                 more = say("and {count} more (--json has them all)", count=len(wrong) - SHOWN)
@@ -100,7 +107,7 @@ def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
         what = say("{word}:", word=escape(words.title))
         lines.append(f"- [{box}] **{finding.check}** {what} {escape(finding.message)}")
         items = finding.evidence.get("items", ())
-        lines += [f"  - {'✔' if item['ok'] else '✘'} {escape(entry_text(item))}" for item in items]
+        lines += [f"  - {mark_of(item['ok'])} {escape(entry_text(item))}" for item in items]
         if finding.status != PASS and words.remedy:
             lines.append(f"  - {say('try: ')}{escape(words.remedy)}")
     return "\n".join([*lines, ""])

@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-_DEVICE_FILES = {"gpu": "nvidia", "npu": "davinci", "xpu": "xpu"}
+from tipc.kinds import CPU, DEVICES, GPU
+
+UNCOUNTED = 1 << 30  # of a kind that leaves no files to count: enough
 
 
 @dataclass(frozen=True)
@@ -15,39 +17,40 @@ class Machine:
 
     cores: int = 1
     gpus: int = 0
-    npus: int = 0
-    xpus: int = 0
+    others: tuple[tuple[str, int], ...] = ()  # other kinds that can be counted, and how many there are
 
     def count(self, device: str) -> int:
         """How many devices of a kind there are; of a kind that cannot be counted, enough."""
-        return {"cpu": self.cores, "gpu": self.gpus, "npu": self.npus, "xpu": self.xpus}.get(device, 1 << 30)
+        counts = {CPU: self.cores, GPU: self.gpus, **dict(self.others)}
+        return counts.get(device, UNCOUNTED)
 
     def describe(self) -> str:
         """One line for a heading."""
-        found = [
-            f"{kind} ×{count}" for kind, count in (("gpu", self.gpus), ("npu", self.npus), ("xpu", self.xpus))
-        ]
-        present = [text for text in found if not text.endswith("×0")]
-        return ", ".join([f"cpu ×{self.cores}", *(present or ["no GPU"])])
+        present = []
+        for kind, count in ((GPU, self.gpus), *self.others):
+            if count:
+                present.append(f"{kind} ×{count}")
+        return ", ".join([f"{CPU} ×{self.cores}", *(present or ["no GPU"])])
 
 
 @cache
-def _accelerators() -> dict[str, int]:
-    """How many ``/dev/<prefix><number>`` there are of each kind."""
+def _device_files(prefix: str) -> int:
+    """How many ``/dev/<prefix><number>`` there are."""
     try:
         names = os.listdir("/dev")
     except OSError:
-        names = []
-    return {
-        kind: sum(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names)
-        for kind, prefix in _DEVICE_FILES.items()
-    }
+        return 0
+    return sum(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in names)
 
 
 def this_machine() -> Machine:
     """The machine that tipc runs on; an empty CUDA_VISIBLE_DEVICES or ``-1`` hides its GPUs."""
-    counts = dict(_accelerators())
+    counts = {}
+    for name, device in DEVICES.items():
+        if device.files:
+            counts[name] = _device_files(device.files)
+    gpus = counts.pop(GPU)
     if os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1"):
-        counts["gpu"] = 0
+        gpus = 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Machine(cores, counts["gpu"], counts["npu"], counts["xpu"])
+    return Machine(cores, gpus, tuple(counts.items()))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tipc.command import is_python
+from tipc.kinds import CPU, GPU, INFER, TRAIN
 from tipc.plan.cells import make_cell, not_here
 from tipc.plan.matrix import Combination
 from tipc.plan.model import Cell, Interpreter, Plan, Skip, Step
@@ -58,7 +59,7 @@ def adapted(plan: Plan, options: PlanOptions) -> Plan:
 def _cell(cell: Cell, steps: Sequence[Step], device: str, machine: Machine) -> Cell:
     if cell.trainer == "prepare":
         return cell
-    train = next((step for step in steps if step.cell == cell.id and step.kind == "train"), None)
+    train = next((step for step in steps if step.cell == cell.id and step.kind == TRAIN), None)
     placement = placement_of(cell.asked or "-1", launched=bool(train and train.processes > 1))
     quant = cell.precision == "pact"
     combination = Combination(cell.trainer, cell.asked, cell.autocast, placement, quant)
@@ -68,10 +69,10 @@ def _cell(cell: Cell, steps: Sequence[Step], device: str, machine: Machine) -> C
 def _left_out(
     step: Step, cell: Cell, device: str, machine: Machine, kept: dict[str, Step], plan: Plan
 ) -> Reason | None:
-    if step.kind == "infer" and step.settings.get("device") == "gpu" and device == "cpu":
+    if step.kind == INFER and step.settings.get("device") == GPU and device == CPU:
         return not_here(machine)
     wanted = processes(placement_of(cell.asked or "-1", launched=step.processes > 1))
-    if device != "cpu" and cell.asked != "-1" and step.kind == "train" and wanted > machine.count(device):
+    if device != CPU and cell.asked != "-1" and step.kind == TRAIN and wanted > machine.count(device):
         return because("few-devices", device=device, asked=wanted, here=machine.count(device))
     planned = {other.id for other in plan.steps}
     lost = [need for need in step.needs if need in planned and need not in kept]

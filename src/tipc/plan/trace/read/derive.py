@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tipc.config.source import Source
 from tipc.errors import UsageError, wording
-from tipc.kinds import STRUCTURES, precision_word
+from tipc.kinds import ACCELERATORS, CPU, GPU, STRUCTURES, precision_word
 from tipc.plan.assemble import WEIGHT_ENDINGS
 from tipc.plan.cells import cell_id, make_cell
 from tipc.plan.matrix import Combination
@@ -36,7 +36,7 @@ _SETTINGS = (
     ("batch_size", re.compile(r"(?:.*[._-])?(?:batch[_-]?size|bs)")),
 )
 _BENCHMARK = re.compile(r"(?:.*\.)?(?:enable_|run_)?benchmark")
-_DEVICE = re.compile(r"(?:.*\.)?(?:use[_-](?:gpu|xpu|npu)|device|place|target|select_device)")
+_DEVICE = re.compile(rf"(?:.*\.)?(?:use[_-](?:{'|'.join(ACCELERATORS)})|device|place|target|select_device)")
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -103,7 +103,7 @@ def _cells(links: Sequence[Link], only: str) -> dict[int, Cell]:
             chain = [other for other in links if other.train is here.train]
             cell = _cell(here.train, chain, only)
             if owner == PREPARING:
-                cell = Cell("prepare", "prepare", "-1", "cpu")
+                cell = Cell("prepare", "prepare", "-1", CPU)
             by_train[owner] = replace(cell, id=unique(cell.id, [made.id for made in by_train.values()]))
         cells[id(here)] = by_train[owner]
     return cells
@@ -131,7 +131,7 @@ def _cell(train: Link | None, chain: Sequence[Link], only: str) -> Cell:
         )
         words = train.command.words
     identity = cell_id(combination) if train else WHOLE
-    return make_cell(combination, identity, "gpu", Machine(gpus=1), words)
+    return make_cell(combination, identity, GPU, Machine(gpus=1), words)
 
 
 def placement_of(asked: str, launched: bool | None = None) -> Placement:
@@ -154,7 +154,7 @@ def _asked(train: Link, chain: Sequence[Link], saved: str, only: str) -> str:
         return f"{ips};{gpus}" if ips else gpus
     if saved:
         return saved
-    if device_of(train) == "cpu":
+    if device_of(train) == CPU:
         return "-1"
     seen = [here.call.cuda for here in (train, *chain) if here.call.cuda]
     return seen[0] if seen else only or "0"
@@ -165,11 +165,12 @@ def device_of(here: Link) -> str:
     for name, value in here.options:
         if _DEVICE.fullmatch(name):
             word = value.lower().split(":")[0]
-            other = name[-3:] if name.endswith(("npu", "xpu")) else "gpu"
+            named = re.split("[_-]", name)[-1]  # of use_npu
+            other = named if named in ACCELERATORS else GPU
             if word in _TRUE:
                 return other
             if word in _FALSE:
-                return "cpu"
+                return CPU
             if word.isalpha():
                 return word
     return ""
@@ -202,7 +203,7 @@ def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout
     steps = []
     for here, printed in zip(links, lines, strict=True):
         identity, cell = identities[id(here)], cells[id(here)]
-        device = device_of(here) or ("cpu" if cell.asked == "-1" else "gpu")
+        device = device_of(here) or (CPU if cell.asked == "-1" else GPU)
         ids = _gpus(device, cell)
         count = max(1, len(ids)) if here.command.launched else 1
         settings = _settings(here)
@@ -235,7 +236,7 @@ def _steps(links: Sequence[Link], cells: Mapping[int, Cell], folder: str, stdout
 
 def _gpus(device: str, cell: Cell) -> tuple[str, ...]:
     """The GPUs of a step: those that its cell asks for, the first one where it asks for none."""
-    if device == "cpu":
+    if device == CPU:
         return ()
     return tuple(cell.asked.rpartition(";")[2].split(",")) if cell.asked else ("0",)
 

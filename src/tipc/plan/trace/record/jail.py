@@ -19,14 +19,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from tipc.plan.trace.record import namespaces as ns
 from tipc.plan.trace.record import syscalls, watch, world
 from tipc.plan.trace.record.snapshot import TreeEntry, lay_out
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 SLACK = 30.0  # seconds for all but the script itself
 ROOM = 128 * 1024 * 1024  # for what the script writes into its copy

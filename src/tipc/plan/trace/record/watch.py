@@ -9,12 +9,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
+from typing import Any
 
 from tipc.plan.trace.record import namespaces as ns
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 END = "\x1etipc\x1e"  # of a record
 _RECORD_END = f"{END}\0".encode()
