@@ -34,7 +34,7 @@ CHAINS = {
         Chain(TRAIN_CHAIN, "training and inference", native=True),
         Chain(PTQ_CHAIN, "post-training quantisation", native=True, mode="whole_infer"),
         Chain(ONNX_CHAIN, "conversion to ONNX", native=True, mode="paddle2onnx_infer"),
-        Chain(DY2STATIC_CHAIN, "dynamic against static graph", native=True),
+        Chain(DY2STATIC_CHAIN, "dynamic against static graph", native=True, mode="lite_train_lite_infer"),
         Chain(INFER_CHAIN, "inference of a published model", native=True, mode="whole_infer"),
         Chain(BENCHMARK_CHAIN, "training benchmark", native=True),
         Chain("serving_python", "serving by a Python service", native=False, mode="serving_infer"),

@@ -32,6 +32,8 @@ CODES: dict[str, tuple[str, ...]] = {
     "sets-up-environment": (),
     "needs-trace": ("chain",),  # of a config below a directory
     "no-script-for-chain": ("chain",),
+    "not-in-mode-of-chain": ("chain", "mode"),
+    "no-benchmark-block": ("chain",),
     "asks-only": (),
     "no-step": (),
     "placeholder": ("text",),  # a command of a document that has to be filled in first

@@ -162,6 +162,22 @@ def test_a_directory_leaves_out_other_chains_and_says_how_many(tmp_path: Path, c
     assert said.err == "left out: 2 configs for serving_python: the repository has no script for it\n"
 
 
+ONNX = "===paddle2onnx_params===\nmodel_name:x\npython:python3\n"
+
+
+def test_a_config_of_a_chain_without_the_mode_is_left_out_and_not_broken(tmp_path: Path, capsys) -> None:
+    write(tmp_path, MODELS, "a_train_infer_python.txt")
+    other = write(tmp_path, ONNX, "b_paddle2onnx_python.txt")
+    assert main(["plan", str(tmp_path), "whole_infer"]) == 0
+    assert capsys.readouterr().err == "left out: 1 config for paddle2onnx: it has no mode whole_infer\n"
+    assert main(["plan", str(other), "whole_infer"]) == 2  # it was asked for by its name
+    capsys.readouterr()
+    assert main(["plan", str(tmp_path), "benchmark_train"]) == 2
+    assert (
+        "no config here has this mode, or a script: 1 for train, 1 for paddle2onnx" in capsys.readouterr().err
+    )
+
+
 def test_a_directory_with_something_broken_plans_the_rest_and_exits_2(tmp_path: Path, capsys) -> None:
     write(tmp_path, MODELS, "a_train_infer_python.txt")
     broken = write(tmp_path, "", "b_train_infer_python.txt")

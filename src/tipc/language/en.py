@@ -20,6 +20,8 @@ REASONS = {
     "sets-up-environment": "it changes the environment, which is the user's to prepare",
     "needs-trace": "{chain}: planned only by tracing its script: name the file, or give --trace",
     "no-script-for-chain": "{chain}: the repository has no script for it",
+    "not-in-mode-of-chain": "{chain}: it has no mode {mode}",
+    "no-benchmark-block": "{chain}: without a block train_benchmark_params there is nothing to measure",
     "asks-only": "it asks the interpreter something; the stub answered nothing",
     "no-step": "it is neither python nor a known command of a model's pipeline",
     "placeholder": "`{text}` stands for something that the reader fills in",

@@ -20,6 +20,8 @@ REASONS = {
     "sets-up-environment": "该命令修改运行环境，应由用户自行准备",
     "needs-trace": "{chain}：只能通过追踪其脚本来规划：请指定该文件，或使用 --trace",
     "no-script-for-chain": "{chain}：仓库中没有对应的脚本",
+    "not-in-mode-of-chain": "{chain}：没有模式 {mode}",
+    "no-benchmark-block": "{chain}：没有 train_benchmark_params 块，没有可测量的内容",
     "asks-only": "该命令只是查询解释器，记录桩没有返回内容",
     "no-step": "它既不是 python，也不是模型流程中已知的命令",
     "placeholder": "`{text}` 需要读者自己填写",

@@ -77,6 +77,7 @@ ERRORS = {
     ),
     "this config has no block `{block}`: there is nothing to measure": "配置中没有 `{block}` 部分：无可测量",
     "no config here can be planned without tracing: {counts}": "这里的配置都只能通过追踪来计划：{counts}",
+    "no config here has this mode, or a script: {counts}": "这里的配置都没有这个模式，或没有脚本：{counts}",
     "{fix}; {count} more: tipc lint {config}": "{fix}；另有 {count} 处：tipc lint {config}",
     "{code} {message}": "{code} {message}",
     "nothing runs in mode {mode}": "在模式 {mode} 下没有要运行的步骤",

@@ -20,14 +20,13 @@ from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
 from tipc.plan.model import AppliedFix, Plan, Skip
-from tipc.plan.modes import known_modes, mode_of, mode_of_chain
+from tipc.plan.modes import BENCHMARK_BLOCK, has_benchmark, known_modes, mode_of, mode_of_chain
 from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
 from tipc.plan.variables import Variables
 from tipc.reasons import because
 
 DEFAULTS = PlanOptions()
-BENCHMARK_BLOCK = "train_benchmark_params"
 LISTS = ("gpu_list", "trainer_list", "autocast")
 
 
@@ -72,7 +71,7 @@ def _benchmark(source: Source, options: PlanOptions) -> Plan:
     script = reading_script(source.path, options.repo, BENCHMARK_CHAIN).path
     if not script:
         raise UsageError("the repository has no benchmark_train.sh, which plans this mode", path=source.path)
-    if not any(BENCHMARK_BLOCK in line.text for line in source.lines):
+    if not has_benchmark(source):
         message = wording(
             "this config has no block `{block}`: there is nothing to measure", block=BENCHMARK_BLOCK
         )

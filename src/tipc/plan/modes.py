@@ -5,10 +5,17 @@ from __future__ import annotations
 from tipc.config.bash import items, second_field
 from tipc.config.layout import Config
 from tipc.config.rules import Rules
+from tipc.config.source import Source
 from tipc.kinds import CHAINS
 
 DEFAULT_MODE = "lite_train_lite_infer"
+BENCHMARK_BLOCK = "train_benchmark_params"
 MODES = (DEFAULT_MODE, "lite_train_whole_infer", "whole_train_whole_infer", "whole_infer")
+
+
+def has_benchmark(source: Source) -> bool:
+    """Whether a training config says what benchmark_train.sh measures."""
+    return any(BENCHMARK_BLOCK in line.text for line in source.lines)
 
 
 def trains(rules: Rules) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tipc.config.dialects import TABLES
-from tipc.config.identify import identify, is_config, repository_of
-from tipc.config.source import read_source
+from tipc.config.dialects import TABLES, load
+from tipc.config.identify import Identity, identify, is_config, repository_of
+from tipc.config.source import Source, read_source
 from tipc.errors import UsageError, wording
-from tipc.kinds import CPU, GPU
+from tipc.kinds import BENCHMARK_CHAIN, CHAINS, CPU, GPU, TRAIN_CHAIN
 from tipc.meant import path_meant
+from tipc.plan.modes import DEFAULT_MODE, has_benchmark
 from tipc.plan.target.machine import Machine, this_machine
 from tipc.reasons import Reason, because
 
@@ -83,19 +84,25 @@ def expand(args: list[str], mode: str | None, *, trace: bool = False) -> Expansi
         for path in _expanded(word):
             omitted = None
             if path != word:  # it was not named itself
-                omitted = why_left_out(path, trace=trace)
+                omitted = why_left_out(path, mode or DEFAULT_MODE, trace=trace)
             if omitted is None:
                 found.setdefault(path)
             else:
                 left_out.setdefault(path, omitted)
     if not found:
-        counts = ", ".join(f"{count} for {chain}" for chain, count in _counted(left_out.values()).items())
-        raise UsageError(
-            wording("no config here can be planned without tracing: {counts}", counts=counts),
-            path=words[0],
-            remedy="--trace",
-        )
+        raise _nothing_left(words[0], left_out.values())
     return Expansion(tuple(found), mode or "", tuple(left_out.values()))
+
+
+def _nothing_left(place: str, left_out: Collection[LeftOut]) -> UsageError:
+    """The error of a directory of which every config is left out."""
+    counts = ", ".join(f"{count} for {chain}" for chain, count in _counted(left_out).items())
+    if any(one.reason.code == "needs-trace" for one in left_out):
+        message = wording("no config here can be planned without tracing: {counts}", counts=counts)
+        return UsageError(message, path=place, remedy="--trace")
+    return UsageError(
+        wording("no config here has this mode, or a script: {counts}", counts=counts), path=place
+    )
 
 
 def _counted(left_out: Iterable[LeftOut]) -> Counter[str]:
@@ -139,9 +146,10 @@ def _below(directory: str) -> list[str]:
     return [name for name in sorted(found) if is_config(name)]
 
 
-def why_left_out(path: str, *, trace: bool = False) -> LeftOut | None:
+def why_left_out(path: str, mode: str, *, trace: bool = False) -> LeftOut | None:
     """Why a config below a directory is not planned; None if it is.
 
+    One that has nothing to do with the mode is not broken: it is left out.
     A script of a chain that has tables is traced where it is not known. The chains that have none are traced
     only when they are asked for: there are hundreds of such files, and each costs a run of its script.
     """
@@ -150,8 +158,26 @@ def why_left_out(path: str, *, trace: bool = False) -> LeftOut | None:
     except UsageError:
         return None  # it is broken, and that has to be seen
     identity = identify(source, repository_of(path))
+    reason = _not_in_mode(source, identity, mode)
+    if reason is not None:
+        return LeftOut(path, identity.chain, reason)
     if identity.native or identity.chain in TABLES or (trace and identity.traceable):
         return None  # planned, or broken: no dialect fits a file of a chain that has some
     if identity.traceable:
         return LeftOut(path, identity.chain, because("needs-trace", chain=identity.chain))
     return LeftOut(path, identity.chain, because("no-script-for-chain", chain=identity.chain))
+
+
+def _not_in_mode(source: Source, identity: Identity, mode: str) -> Reason | None:
+    """Why a mode is none of a config's; None where it is, or where only its plan can tell."""
+    chain = identity.chain
+    if chain == TRAIN_CHAIN:
+        if mode == BENCHMARK_CHAIN and not has_benchmark(source):
+            return because("no-benchmark-block", chain=chain)
+        return None
+    own = CHAINS[chain].mode if chain in CHAINS else ""
+    if not own or mode in (DEFAULT_MODE, own):
+        return None
+    if identity.native and identity.dialect and mode in load(identity.dialect, chain).rules.whole.modes:
+        return None
+    return because("not-in-mode-of-chain", chain=chain, mode=mode)
