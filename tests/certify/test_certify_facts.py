@@ -28,6 +28,7 @@ from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
+from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
 from tipc.certify.checks.training_happened import wrong_cost
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
@@ -132,6 +133,11 @@ def beside_a_dummy(honest: Honest) -> None:
             honest.processes[name] = replace(process, predictors=both)
 
 
+def one_image_for_ever(honest: Honest) -> None:
+    evaluated(calls=8, different_inputs=1)(honest)
+    honest.change("eval", images=("a.png", "b.png"))
+
+
 NAN = np.full_like(OWN, np.nan)
 # what the witness saw instead → the check that must say so, and its words
 LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
@@ -143,6 +149,20 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "weights of another network, saved on the way": (
         saved(at_step=2, trained=0, apart=12.0), "TT902", "another network's weights",
     ),
+    "a tensor is overwritten before it is saved": (
+        saved(at_step=6, trained=1, apart=40.0, changed="head.weight"), "TT902", "head.weight lies off",
+    ),
+    "the loop goes on and the optimiser does not": (
+        trained(steps=1, unused=5, gathered=1), "TT901", "5 times more",
+    ),
+    "another network is trained than the one that is saved": (
+        lambda honest: honest.change_training(
+            before=Weights("a", 9, 1.0, {**weights_of().tensors, "other": "1"}),
+            after=Weights("b", 9, 1.0, {**weights_of().tensors, "other": "2"}),
+        ),
+        "TT902", "none of the tensors in the file",
+    ),
+    "one image in every call of the evaluation": (one_image_for_ever, "TT905", "the same in all of its 8"),
     "half of the iterations that are told": (trained(forwards=3, backwards=3), "TT904", "of 6 iterations"),
     "one tensor was not loaded": (one_other_tensor, "TT905", "not the trained one"),
     "another model predicts, the exported one is for show": (beside_a_dummy, "TP310", "1 different samples"),
@@ -228,6 +248,62 @@ def test_averages_over_an_interval_that_an_epoch_cut_short_contradict_nothing(ru
 def test_the_cost_of_a_short_batch_is_held_against_the_steps(told: float, step: float, wrong: bool) -> None:
     training = replace(training_facts(), step_seconds=(step,) * 8)
     assert bool(wrong_cost(training, [told] * 4)) is wrong
+
+
+UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
+    "the training is another program's": (
+        seen("train", paddle="", training=None, started=("bash run.sh",)), "TT901", "bash run.sh",
+    ),
+    "the evaluation is another program's": (
+        seen("eval", evaluations=(), started=("bash run.sh",)), "TT905", "bash run.sh",
+    ),
+    "the deployment is another program's": (
+        seen("infer-bs1", predictors=(), started=("./infer",)), "TP308", "./infer",
+    ),
+    "the model comes out of memory": (predicted(digests={}), "TP308", "out of memory"),
+    "a tensor was changed a little after training": (
+        saved(at_step=6, trained=1, apart=0.5, changed="head.weight"), "TT902", "head.weight is not",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_could_not_be_seen_is_unchecked_and_no_failure(name: str, run: Run, judge: Judge) -> None:
+    edit, check, words = UNSEEN[name]
+    found = [one for one in judge(run, edit) if one.check == check and one.status != PASS]
+    assert {(one.status, one.required) for one in found} == {(UNCHECKED, True)}
+    assert all(words in one.message for one in found)
+
+
+def test_a_probability_must_be_that_of_its_own_image() -> None:
+    classes = [{"prob": float(row.max())} for row in ANSWERS]
+    assert wrong_probability(classes, ANSWERS, in_order=True) == ""
+    per_cent = [{"prob": 100 * one["prob"]} for one in classes]
+    assert wrong_probability(per_cent, ANSWERS, in_order=True) == ""
+    always = [{"prob": 0.86}] * 8
+    assert wrong_probability(always, ANSWERS, in_order=False) == "", "one of the outputs gives it"
+    assert "image by image" in wrong_probability(always, ANSWERS, in_order=True)
+    assert "of 0.2," in wrong_probability([{"prob": 0.2}], ANSWERS, in_order=False)
+
+
+def test_predictors_may_share_the_images(run: Run, judge: Judge) -> None:
+    def share(honest: Honest) -> None:
+        for name, process in honest.processes.items():
+            if process.predictors:
+                half = replace(process.predictors[0], samples=4, different_samples=4)
+                honest.processes[name] = replace(process, predictors=(half, half))
+
+    assert {one.status for one in judge(run, share) if one.check == "TP310"} == {PASS}
+
+
+def test_of_two_networks_that_were_trained_together_one_may_be_saved_alone(run: Run, judge: Judge) -> None:
+    def edit(honest: Honest) -> None:
+        saved(trained=1)(honest)
+        both = {**weights_of(2.0).tensors, **{f"other{number}": f"{number}" for number in range(9)}}
+        honest.change_training(after=Weights("both", len(both), 1.0, both))
+
+    [finding] = [one for one in judge(run, edit) if one.check == "TT902"]
+    assert finding.status == PASS, finding.message
 
 
 def test_without_a_witness_nothing_is_certified(run: Run, judge: Judge) -> None:
@@ -344,6 +420,11 @@ def test_ranks_that_train_apart_are_found(run: Run, judge: Judge, tmp_path: Path
     assert outcome(first, replace(first, rank=1)) == FAIL, "each did the same by itself"
     shared = replace(first, rank=1, training=replace(training, input_digests=("c", "d")))
     assert outcome(first, shared) == PASS, "other data, and equal weights in the end"
+    early = replace(first, training=replace(training, early=("a", "b")))
+    late = replace(shared, training=replace(training, input_digests=("c", "d"), early=("a", "c")))
+    metric = {"all_reduce": 1}
+    assert outcome(early, late) == FAIL, "made equal at the end"
+    assert outcome(replace(early, collectives=metric), replace(late, collectives=metric)) == FAIL
     made = {"DataParallel": 1, "all_reduce": 6}
     assert outcome(replace(first, collectives=made), replace(apart, collectives=made)) == FAIL, "gone around"
     joined = {"DataParallel": 1, "DataParallel.forward": 6}

@@ -173,6 +173,7 @@ def test_what_a_log_says_about_kernels_does_not_count(
         ({"training": replace(training_facts(), amp={"level": "O2", "dtype": "float16"})}, PASS),
         ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "6"})}, PASS),
         ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "0"})}, FAIL),
+        ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "1"})}, FAIL),
         ({"training": replace(training_facts(), amp={"scaler": "enabled", "forwards": "0"})}, FAIL),
         ({"training": replace(training_facts(), amp={"scaler": "disabled"})}, FAIL),
         ({"training": replace(training_facts(), amp={"off": "cfg.use_gpu or cfg.use_npu"})}, NOT_CERTIFIED),

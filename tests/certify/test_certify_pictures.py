@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tipc.certify.compare.drawn import drawn_otherwise, masks_of
-from tipc.certify.compare.files_fed import difference, what_was_fed
+from tipc.certify.compare.files_fed import difference, owners, what_was_fed
 
 RANDOM = np.random.default_rng(3)
 
@@ -95,3 +95,12 @@ def test_masks_are_read_from_scores_and_from_classes() -> None:
     assert (np.stack(masks_of(scores)) == MASKS).all()
     assert (np.stack(masks_of(MASKS[:, None])) == MASKS).all()
     assert not masks_of(np.zeros((2, 5), "float32"))
+
+
+def test_each_picture_is_of_the_file_that_it_is_like() -> None:
+    turned = HONEST[[2, 0, 1]]
+    assert owners(turned, EVALUATED) == ["2", "0", "1"]
+    assert owners(turned[:, ::-1, ::-1], EVALUATED) == ["2", "0", "1"], "BGR and upside down"
+    assert owners(RANDOM.standard_normal(HONEST.shape), EVALUATED) == ["", "", ""]
+    twins = {"a": EVALUATED["0"], "b": EVALUATED["0"]}
+    assert owners(HONEST[:1], twins) == [""], "which of two alike does not show"

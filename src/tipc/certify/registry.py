@@ -30,6 +30,7 @@ BUILT_IN = (
     "capability",
     "parity",
     "deployment",
+    "printed",
     "quant",
     "stored_results",
     "benchmark",

@@ -14,6 +14,7 @@ from tipc.kinds import AMP, CPU
 
 CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so
+LEAST_INSIDE = 0.5  # of the network's calls in training mode
 # In what a script wrote for ``enable``: it asks for a device.
 DEVICE_WORDS = re.compile(r"gpu|cuda|npu|xpu|mlu|device|place", re.IGNORECASE)
 GPU_REMEDY = "Run on a GPU of compute capability ≥ 7.0 to certify it."
@@ -86,7 +87,14 @@ def flag_is_read(scene: StepScene) -> Iterator[Outcome]:
         asked.pop("forwards", "")  # calls of networks were not seen at all
     traces = trace(asked, counts)
     evidence = {"traces": traces, "amp": asked}
-    if traces:
+    inside, calls = int(asked.get("forwards", "-1")), process.training.forwards if process.training else 0
+    if traces and not counts.low_total and 0 < inside < LEAST_INSIDE * calls:
+        yield failed(
+            f"mixed precision was asked for, but {inside} of {calls} calls of the network were in an "
+            "enabled auto_cast",
+            evidence=evidence,
+        )
+    elif traces:
         yield passed(f"it tried: {traces[0]}", evidence=evidence)
     elif scene.step.device == CPU and DEVICE_WORDS.search(asked.get("off", "")):
         yield not_certified(

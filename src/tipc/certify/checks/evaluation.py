@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
-from tipc.certify.checks.training_happened import seen_process
+from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.evidence.evaluations import last_evaluation
 from tipc.certify.evidence.logs import read_log
 from tipc.certify.evidence.training_log_file import complaint
@@ -53,6 +53,13 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     }
     if not trained or evaluation.weights is None:
         yield unchecked(f"{evaluation.samples} samples; the trained weights are not known", required=False)
+        return
+    if evaluation.calls > 1 and evaluation.different_inputs == 1 and len(process.images) > 1:
+        yield failed(
+            f"the network was fed the same in all of its {evaluation.calls} calls; the evaluation opened "
+            f"{len(process.images)} images",
+            evidence=evidence,
+        )
         return
     known = set(trained.values())
     used = evaluation.weights.tensors
@@ -104,6 +111,8 @@ def quantised_name(name: str) -> str:
 
 def no_evaluation(scene: StepScene, process: ProcessFacts) -> Outcome:
     """Nothing was evaluated in eval mode by a network of dynamic graph."""
+    if process.started:
+        return unchecked(elsewhere(process, "evaluated"))
     if not process.paddle:
         return failed(f"the script never imported paddle: nothing was evaluated{complaint(scene)}")
     if process.predictors:

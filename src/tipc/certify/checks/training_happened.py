@@ -14,13 +14,13 @@ from tipc.certify.evidence.training_log_file import complaint, place, training_l
 from tipc.certify.evidence.weights_file import find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import AMP
+from tipc.kinds import AMP, PASS
 from tipc.run.record.facts import ProcessFacts, TrainingFacts, WeightsFile
 
 NO_WITNESS = "run it with `tipc run`: the witness stands before every Python script"
 # A batch cannot cost less than this share of the time between two steps, of which it is most.
 QUICKEST = 0.25
-CLOCK = 5e-4  # seconds that rounding to a thousandth and another clock may make
+CLOCK = 5e-4  # seconds that rounding to a thousandth may make, where a log rounds
 ROUNDED_AWAY = 0.02  # seconds: a step that is shorter may be told as 0.00
 SLOWEST = 1.5  # times the mean time between two steps: a batch costs no more, as it is a part of it
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
@@ -53,10 +53,13 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
     if process is None:
         yield problem or unchecked("nothing was seen")
         return
+    training = process.training
+    if process.started and (training is None or not training.steps):
+        yield unchecked(elsewhere(process, "trained"))
+        return
     if not process.paddle:
         yield failed(f"the script never imported paddle: nothing was trained{complaint(scene)}")
         return
-    training = process.training
     if training is None or not training.backwards or not training.steps:
         steps = training.steps if training is not None else 0
         yield failed(
@@ -65,32 +68,47 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
             f"optimiser{complaint(scene)}"
         )
         return
+    yield what_training_did(scene, training)
+
+
+def what_training_did(scene: StepScene, training: TrainingFacts) -> Outcome:
+    """Steps were taken: what came of them."""
     evidence = training_evidence(training)
     if unmoved(training):
-        yield failed(
+        return failed(
             f"{training.steps} steps were taken, and no weight has changed: the learning rate was "
             f"{training.learning_rates[0] if training.learning_rates else 0:g}",
             evidence=evidence,
         )
-    elif training.after is not None and 0.0 < training.change < ROUNDING:
-        yield unchecked(
+    if training.after is not None and 0.0 < training.change < ROUNDING:
+        return unchecked(
             f"{training.steps} steps changed the weights by {training.change:.2g} of their size: no more "
-            f"than rounding does, at a learning rate of {training.learning_rates[-1]:.2g}",
+            f"than rounding does, at a learning rate of {(training.learning_rates or (0.0,))[-1]:.2g}",
             evidence=evidence,
         )
-    elif training.after is not None and not training.after.finite:
-        yield failed("the weights are not finite at the end of the training", evidence=evidence)
-    elif any(not math.isfinite(loss) for loss in training.losses) and not training.skipped_steps:
-        yield failed("backward was called on a loss that is not finite", evidence=evidence)
-    elif one_batch_for_ever(scene, training):
-        yield failed(
+    if training.after is not None and not training.after.finite:
+        return failed("the weights are not finite at the end of the training", evidence=evidence)
+    if any(not math.isfinite(loss) for loss in training.losses) and not training.skipped_steps:
+        return failed("backward was called on a loss that is not finite", evidence=evidence)
+    if training.unused > max(training.gathered, 1, training.backwards // 2):
+        return failed(
+            f"training ended after step {training.steps}: backward was called {training.unused} times more, "
+            "and no step followed",
+            evidence=evidence,
+        )
+    if one_batch_for_ever(scene, training):
+        return failed(
             f"the network was fed the same batch in all of its {training.forwards} calls, and an "
             "epoch has several",
             evidence=evidence,
         )
-    else:
-        change = f", the weights changed by {training.change:.2g}" if training.change else ""
-        yield passed(f"{training.steps} steps on {training.samples} samples{change}", evidence=evidence)
+    change = f", the weights changed by {training.change:.2g}" if training.change else ""
+    return passed(f"{training.steps} steps on {training.samples} samples{change}", evidence=evidence)
+
+
+def elsewhere(process: ProcessFacts, done: str) -> str:
+    """What is said of a script that did nothing itself, and started programs that nobody watched."""
+    return f"nothing was {done} where it could be seen; the script started `{process.started[-1][:80]}`"
 
 
 def training_evidence(training: TrainingFacts) -> dict[str, object]:
@@ -163,7 +181,9 @@ def saved_what_was_trained(scene: StepScene) -> Iterator[Outcome]:
                 evidence=evidence,
             )
     else:
-        yield saved_on_the_way(training, saved[-1], evidence)
+        # Weights that were saved may be loaded and saved once more: the best ones, at the end.
+        told = [saved_on_the_way(training, save, evidence) for save in saved]
+        yield next((one for one in told if one.status == PASS), told[-1])
 
 
 def holds(digests: set[str], tensors: Iterable[str]) -> bool:
@@ -182,10 +202,19 @@ def saved_on_the_way(training: TrainingFacts, save: WeightsFile, evidence: dict[
     or those of another network."""
     count = training.after.count if training.after is not None else 0
     evidence = {**evidence, "trained": save.trained, "apart": save.apart}
-    if save.trained > 0 and (save.trained == count or (save.apart < 0 and save.trained * 2 >= count)):
+    # Of several networks that were trained together one may be saved alone.
+    most = save.trained * 2 >= min(count, save.weights.count)
+    if save.apart < 0 and unmoved_in(training, save.weights.tensors.values()):
+        return failed("none of the tensors in the file was changed by the training", evidence=evidence)
+    if save.trained > 0 and (save.trained == count or (save.apart < 0 and most)):
         return passed(
             f"saved after step {save.at_step} of {training.steps}: {save.trained} of the {count} tensors "
             "as they were then",
+            evidence=evidence,
+        )
+    if save.changed and save.apart <= ELSEWHERE:
+        return unchecked(
+            f"{save.changed} is not what the optimiser left, and others are: it was changed after training",
             evidence=evidence,
         )
     if 0 <= save.apart <= ALONG:
@@ -195,8 +224,8 @@ def saved_on_the_way(training: TrainingFacts, save: WeightsFile, evidence: dict[
         )
     if save.apart > ELSEWHERE:
         return failed(
-            f"the file holds another network's weights: they lie off the way by {save.apart:.3g} times "
-            "what training went",
+            f"the file holds another network's weights: {save.changed or 'they'} lies off the way by "
+            f"{save.apart:.3g} times what training went",
             evidence=evidence,
         )
     return unchecked(
@@ -204,6 +233,16 @@ def saved_on_the_way(training: TrainingFacts, save: WeightsFile, evidence: dict[
         "does not show",
         evidence=evidence,
     )
+
+
+def unmoved_in(training: TrainingFacts, tensors: Iterable[str]) -> bool:
+    """Training has changed tensors, and those that are saved are others, as they were at the start."""
+    if training.before is None or training.after is None:
+        return False
+    start = set(training.before.tensors.values())
+    moved = set(training.after.tensors.values()) - start
+    saved = set(tensors)
+    return bool(moved and saved & start) and not saved & moved
 
 
 @check(
@@ -233,9 +272,16 @@ def trained_together(scene: StepScene) -> Iterator[Outcome]:
         )
         return
     ends = {one.training.after.digest for one in ranks if one.training and one.training.after}
+    apart = differed_early(ranks)
     parallel = all(one.collectives.get("DataParallel.forward") for one in ranks)
     exchanged = parallel or all(one.collectives.get("all_reduce") for one in ranks)
-    if exchanged and len(ends) == 1:
+    if apart and len(ends) == 1 and not parallel:
+        yield failed(
+            f"{len(ranks)} ranks trained apart: after the first steps there were {apart} different networks, "
+            "which were made equal later",
+            evidence=evidence,
+        )
+    elif exchanged and len(ends) == 1:
         yield passed(
             f"{len(ranks)} ranks exchanged gradients, and ended with equal weights", evidence=evidence
         )
@@ -257,6 +303,15 @@ def trained_together(scene: StepScene) -> Iterator[Outcome]:
             "different networks at the end",
             evidence=evidence,
         )
+
+
+def differed_early(ranks: Sequence[ProcessFacts]) -> int:
+    """How many different networks the ranks had after the first steps; 0: one, or it was not seen."""
+    early = [one.training.early for one in ranks if one.training is not None and one.training.early]
+    if len(early) < len(ranks):
+        return 0
+    networks = set(early)
+    return len(networks) if len(networks) > 1 else 0
 
 
 @check(
@@ -363,7 +418,9 @@ def wrong_cost(training: TrainingFacts, told: list[float]) -> str:
     cost = median(told)
     if cost <= 0 and quick < ROUNDED_AWAY:
         return ""
-    if cost < QUICKEST * quick - CLOCK:
+    rounds = all(abs(value * 1000 - round(value * 1000)) < 1e-6 for value in told)
+    slack = CLOCK if rounds else 0.0
+    if cost < QUICKEST * quick - slack:
         return f"the log tells of {cost:.4g} s a batch; between two steps there were {quick:.4g} s at least"
     return ""
 

@@ -22,6 +22,8 @@ ALIKE = 0.9  # correlation of a fed picture with its file
 COLOURED = 0.5  # correlation of differences between channels: less is grey, and tells no order
 STRAIGHT = 0.8  # share of a channel that a straight line must explain before its slope tells anything
 OTHER = 0.25  # by which two slopes, or offsets as shares of the range, must differ to be others
+OWNED = 16  # pictures whose files are looked for
+CLEARLY = 0.1  # by which a file must be more like a picture than every other one
 FLIPS = {"": (1, 1), "upside down": (-1, 1), "mirrored": (1, -1), "turned around": (-1, -1)}
 
 
@@ -60,6 +62,38 @@ def what_was_fed(pictures: Array, files: Mapping[str, Array]) -> Fed:
     slopes = [line for picture, file, _flip in seen for line in [straight(picture, file, order)] if line]
     slope, offset = np.median(np.array(slopes), 0) if slopes else (0.0, 0.0)
     return Fed(len(seen), order, agreed(flips), float(slope), float(offset))
+
+
+def owners(pictures: Array, files: Mapping[str, Array]) -> list[str]:
+    """For each of the first pictures the file that it was made of; empty: it is like none, or like several
+    nearly as much."""
+    if pictures.ndim != 4 or pictures.shape[1] != 3 or not len(pictures) or len(files) < 2:
+        return []
+    height, width = thinned(pictures[0]).shape[1:]
+    cuts = {path: list(geometries(file, height, width)) for path, file in list(files.items())[:FILES]}
+    found = []
+    for picture in pictures[:OWNED]:
+        fed = thinned(picture)
+        likeness = sorted((best_likeness(fed, own), path) for path, own in cuts.items())
+        (second, _), (best, path) = likeness[-2:]
+        found.append(path if best >= ALIKE and best - second >= CLEARLY else "")
+    return found
+
+
+def best_likeness(fed: Array, cuts: Sequence[Array]) -> float:
+    """How like a fed picture is to a file, cut and turned in the way that suits it best."""
+    best = -1.0
+    for cut in cuts:
+        for down, right in FLIPS.values():
+            for channels in (1, -1):
+                turned = cut[::channels, ::down, ::right]
+                best = max(best, correlation(centred(turned), centred(fed)))
+    return best
+
+
+def centred(picture: Array) -> Array:
+    """Without the mean of each channel: normalising may have changed it."""
+    return np.asarray(picture - picture.mean((1, 2), keepdims=True))
 
 
 def thinned(picture: Array) -> Array:

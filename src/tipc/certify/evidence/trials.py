@@ -164,7 +164,7 @@ def engine_name(engine: str, precision: str) -> str:
     """The engine that answers as a predictor does; another one than it names where that is not here."""
     if engine == "onednn" and precision == INT8:
         return "onednn-int8"
-    return {"paddle": NATIVE, "jit": NATIVE}.get(engine, engine)
+    return {"paddle": NATIVE, "jit": NATIVE, "executor": NATIVE}.get(engine, engine)
 
 
 def seeded_inputs(scene: PlanScene, step: Step, model: ExportedModel) -> Arrays:

@@ -4,9 +4,11 @@ A witness connects to an abstract Unix socket of its keeper before its script be
 holds against a script that would rather tell its own story:
 
 - Who speaks is what the kernel says (SO_PEERCRED), not what a message says: the step's own process, or, for
-  a launched script, a child of the launcher whose program is the witness. Nobody else is heard, and nobody
-  twice: the witness has connected before the first line of the script ran.
+  a launched script, a child of the launcher whose program is the witness. Nobody is heard twice: the witness
+  has connected before the first line of the script ran.
 - The address is given to the step's process alone, in a variable that the witness removes.
+- A process that the script starts is heard if it is below the step and knows the secret, which a witness is
+  told when it is taken. It hands it to the witness of that process.
 - What comes after the last word of a process is not read, and what is beyond the limit is counted, not kept.
 
 What does not hold: code in the same process can do whatever the witness can. It has to be written against
@@ -15,6 +17,7 @@ this very witness; a mistake, a shortcut or a lie in a log is not.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -29,6 +32,9 @@ LIMIT = 64 << 20  # bytes of arrays that are kept of one step
 LONGEST_MESSAGE = 32 << 20
 CREDENTIALS = struct.Struct("3i")
 VARIABLE = "TIPC_WITNESS"  # in the environment of the step: the address
+SECRET = 16  # bytes
+MOST_CHILDREN = 64  # processes that the script starts and that are heard
+HIGHEST = 32  # generations that a process may be below its step
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "witnessed.py")
 
 
@@ -38,6 +44,8 @@ class Speaker:
     def __init__(self, sock: socket.socket, pid: int) -> None:
         self.sock = sock
         self.pid = pid
+        self.admitted = False  # a process that the script has started must know the secret first
+        self.first = False  # it is no such process
         self.buffer = bytearray()
         self.head: dict[str, Any] | None = None  # a message whose raw bytes are still to come
         self.facts: dict[str, Any] | None = None  # the latest
@@ -51,6 +59,7 @@ class Hearing:
     def __init__(self, poll: select.poll, *, launched: bool) -> None:
         self.poll = poll
         self.name = secrets.token_hex(16)
+        self.secret = secrets.token_bytes(SECRET)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind("\0tipc-" + self.name)
         self.listener.listen(64)
@@ -96,6 +105,7 @@ class Hearing:
         processes = [
             {"pid": speaker.pid, "facts": speaker.facts, "dropped": speaker.dropped, "final": speaker.final}
             for speaker in self.heard.values()
+            if speaker.first or speaker.facts is not None
         ]
         return {
             "processes": processes,
@@ -112,26 +122,51 @@ class Hearing:
             sock.setblocking(False)
             credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
             pid, user, _group = CREDENTIALS.unpack(credentials)
-            if pid in self.heard or user != os.getuid() or not self._is_ours(pid):
-                self.refused += 1
-                sock.close()
+            ours = pid not in self.heard and user == os.getuid()
+            first = ours and self._is_first(pid)
+            if not first and not (ours and self._is_below(pid)):
+                self._refuse(sock)
                 continue
             speaker = Speaker(sock, pid)
-            self.heard[pid] = self.speakers[sock.fileno()] = speaker
+            self.speakers[sock.fileno()] = speaker
             self.poll.register(sock, select.POLLIN)
-            sock.send(b"+")
+            speaker.first = first
+            if first:
+                self._admit(speaker)
 
-    def _is_ours(self, pid: int) -> bool:
+    def _admit(self, speaker: Speaker) -> None:
+        """From now on it is heard."""
+        speaker.admitted = True
+        self.heard[speaker.pid] = speaker
+        with contextlib.suppress(OSError):
+            speaker.sock.send(b"+" + self.secret)
+
+    def _refuse(self, sock: socket.socket) -> None:
+        self.refused += 1
+        sock.close()
+
+    def _is_first(self, pid: int) -> bool:
+        """The step's own process, or one that a launcher has started."""
         if not self.launched:
             return pid == self.step
         try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                parent = int(file.read().rpartition(b")")[2].split()[1])
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 words = file.read().split(b"\0")
-        except (OSError, IndexError, ValueError):
+        except OSError:
             return False
-        return parent == self.step and os.fsencode(PROGRAM) in words
+        return parent_of(pid) == self.step and os.fsencode(PROGRAM) in words
+
+    def _is_below(self, pid: int) -> bool:
+        """Whether a process is one that the step has started, or that one of those has."""
+        if len(self.heard) >= MOST_CHILDREN:
+            return False
+        for _generation in range(HIGHEST):
+            pid = parent_of(pid)
+            if pid == self.step:
+                return True
+            if pid <= 1:
+                return False
+        return False
 
     def _read(self, speaker: Speaker) -> bool:
         """Take what has come; False if there is nothing (yet, or any more)."""
@@ -157,6 +192,8 @@ class Hearing:
     def _take(self, speaker: Speaker) -> bool:
         """One message, or the raw bytes behind one, out of the buffer; False if it is not complete."""
         buffer = speaker.buffer
+        if not speaker.admitted:
+            return self._take_secret(speaker)
         if speaker.head is not None:
             count = speaker.head["bytes"]
             if len(buffer) < count:
@@ -185,6 +222,19 @@ class Hearing:
             speaker.final = bool(message["final"])
         return True
 
+    def _take_secret(self, speaker: Speaker) -> bool:
+        """The first thing that a process says which the script has started."""
+        if len(speaker.buffer) < SECRET:
+            return False
+        told = bytes(speaker.buffer[:SECRET])
+        del speaker.buffer[:SECRET]
+        if speaker.pid in self.heard or not secrets.compare_digest(told, self.secret):
+            self.refused += 1
+            speaker.final = True  # it is not heard any further
+            return False
+        self._admit(speaker)
+        return True
+
     def _keep_array(self, speaker: Speaker, head: dict[str, Any], body: bytes) -> None:
         if self.size + len(body) > LIMIT:
             speaker.dropped += 1
@@ -197,3 +247,12 @@ class Hearing:
         if self.speakers.pop(descriptor, None):
             self.poll.unregister(descriptor)
             speaker.sock.close()
+
+
+def parent_of(pid: int) -> int:
+    """The process that has started another; 0: it has gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -40,10 +40,15 @@ def become(argv: list[str], ours: str) -> Callable[[], object]:
     directory = os.path.dirname(os.path.abspath(ours))
     if sys.path and os.path.realpath(sys.path[0]) == os.path.realpath(directory):
         sys.path[0] = os.path.dirname(os.path.realpath(name))
-    for module in [module for module in sys.modules if module.partition(".")[0] == "tipc"]:
-        del sys.modules[module]
+    forget_ourselves()
     # The script's code as a function over the names of its module: no frame of ours but the caller's.
     return types.FunctionType(code, main.__dict__)
+
+
+def forget_ourselves() -> None:
+    """Take our modules away: a script that imports ``tipc`` gets the one that it would get without us."""
+    for module in [module for module in sys.modules if module.partition(".")[0] == "tipc"]:
+        del sys.modules[module]
 
 
 def hide_frames(ours: str) -> None:

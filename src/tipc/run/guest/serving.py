@@ -24,7 +24,7 @@ from tipc.run.guest.proctree import adopt_orphans, signal_tree
 from tipc.run.guest.script import become, hide_callers
 from tipc.run.guest.waking import drain, wake_on_child
 from tipc.run.guest.wire import receive_socket, send
-from tipc.run.guest.witness.cold import AfterImport
+from tipc.run.guest.witness.cold import AfterImport, watch_children
 from tipc.run.guest.witness.telling import Telling, connect
 from tipc.run.guest.witness.witness import Witness
 
@@ -161,4 +161,5 @@ def watch(telling: Telling, preloaded: Preloaded) -> Witness:
         witness.images.attach_cv2(preloaded.modules["cv2"])
     else:
         sys.meta_path.insert(0, AfterImport("cv2", witness.images.attach_cv2))
+    watch_children(witness)
     return witness

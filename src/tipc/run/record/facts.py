@@ -57,6 +57,7 @@ class WeightsFile:
     at_step: int  # optimiser steps taken so far
     trained: int = -1  # written: how many of the tensors that are optimised are in it as they were then
     apart: float = -1.0  # written: how far off the way that training has gone, in shares of it; -1: unknown
+    changed: str = ""  # written: a tensor that is not as trained, where others are
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class TrainingFacts:
     backwards: int  # calls of backward
     losses: tuple[float, ...]  # on which backward was called: the first thousand and the last thousand
     before: Weights | None  # the optimised parameters before the first step
-    after: Weights | None  # and at the end of the process
+    after: Weights | None  # and as the last step left them, told at the end of the process
     change: float  # norm of the difference, relative to the norm before
     learning_rates: tuple[float, ...]  # at the first steps and at the last one
     batch_sizes: tuple[int, ...]  # first side of what the network was fed in training mode: the distinct ones
@@ -79,6 +80,9 @@ class TrainingFacts:
     input_digests: tuple[str, ...] = ()  # of the first inputs of the first 64 calls: how many batches differ
     own_seconds: float = 0.0  # what watching cost
     given: tuple[str, ...] = ()  # names of the tensors that an optimiser had, as in ``before`` and ``after``
+    unused: int = 0  # calls of backward after the last step, and
+    gathered: int = 0  # the most that came before a step
+    early: tuple[str, ...] = ()  # digests of the weights after the first steps, where there are several ranks
     # level, dtype, whether a scaler was enabled, and how many forwards were made inside auto_cast
     amp: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,12 +133,12 @@ class PredictorRun:
 
 @dataclass(frozen=True)
 class PredictorFacts:
-    """A predictor of ``paddle.inference``, or a model of ``paddle.jit.load``."""
+    """A predictor of ``paddle.inference``, a model of ``paddle.jit.load`` or of ``load_inference_model``."""
 
     model: str  # absolute path of the program file
     params: str
     digests: Mapping[str, str]  # of both files as they were opened
-    engine: str  # "paddle", "onednn", "openvino", "tensorrt", "onnxruntime", "jit"
+    engine: str  # "paddle", "onednn", "openvino", "tensorrt", "onnxruntime", "jit", "executor"
     device: str
     precision: str  # "fp32", "fp16", "bf16", "int8"
     threads: int
@@ -151,7 +155,8 @@ class PredictorFacts:
 
 @dataclass(frozen=True)
 class ProcessFacts:
-    """What one process of a step did. A step that launches several has one for each rank."""
+    """What one process of a step did. A step that launches several has one for each rank; processes that a
+    script starts have one each, too."""
 
     rank: int
     pid: int
@@ -170,7 +175,15 @@ class ProcessFacts:
     )  # operator → type of number → calls
     images: tuple[str, ...] = ()  # image files that it opened, in order, the first thousand
     pictures: tuple[str, ...] = ()  # image files that it wrote, likewise
+    started: tuple[str, ...] = ()  # commands that it started and that nobody watched
     dropped: int = 0  # messages beyond the limits
+
+    @property
+    def work(self) -> int:
+        """How much it did with paddle: steps, calls of networks, runs of predictors, exports."""
+        steps = self.training.steps if self.training is not None else 0
+        calls = sum(evaluation.calls for evaluation in self.evaluations)
+        return steps + calls + sum(one.runs for one in self.predictors) + len(self.exports)
 
 
 @dataclass(frozen=True)
@@ -183,8 +196,8 @@ class StepFacts:
 
     @property
     def main(self) -> ProcessFacts | None:
-        """Rank 0, or the process that did most with paddle."""
-        ranked = sorted(self.processes, key=lambda process: (not process.paddle, process.rank))
+        """Rank 0; of several such, as where a script starts another, the one that did most with paddle."""
+        ranked = sorted(self.processes, key=lambda process: (not process.paddle, process.rank, -process.work))
         return ranked[0] if ranked else None
 
 

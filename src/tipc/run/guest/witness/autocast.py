@@ -18,7 +18,6 @@ class Amp(Door):
     def __init__(self, witness: Any) -> None:
         super().__init__(witness)
         self.depth = 0  # of ``with auto_cast()``
-        self.forwards = 0  # in training mode, in there
         self.countable = True
 
     def attach(self, paddle: Any) -> None:
@@ -65,13 +64,9 @@ class Amp(Door):
         finally:
             self.depth -= 1
 
-    def seen_forward(self) -> None:
-        """A network was called in training mode."""
-        if self.depth:
-            self.forwards += 1
-
     def facts(self, *, final: bool) -> dict[str, Any]:
         """Nothing of its own: it is part of the training's."""
         if self.countable and not self.why:
-            self.witness.training.amp["forwards"] = str(self.forwards)
+            calls = self.witness.networks.trained
+            self.witness.training.amp["forwards"] = str(calls.in_auto_cast if calls else 0)
         return {}

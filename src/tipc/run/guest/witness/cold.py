@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from tipc.run.guest.preload import changed_before_import
-from tipc.run.guest.script import become, hide_callers
+from tipc.run.guest.script import become, forget_ourselves, hide_callers
 from tipc.run.guest.witness.telling import Telling, connect, take_address
 from tipc.run.guest.witness.witness import Witness
 
@@ -79,7 +79,33 @@ def watch(telling: Telling) -> None:
     witness = Witness(telling)
     witness.begin()
     before = dict(os.environ)
-    sys.meta_path.insert(
-        0, AfterImport("paddle", witness.attach, lambda: telling.imports(changed_before_import(before)))
-    )
+
+    def about_to_import() -> None:
+        telling.imports(changed_before_import(before))
+        witness.children.importing = True
+
+    sys.meta_path.insert(0, AfterImport("paddle", witness.attach, about_to_import))
     sys.meta_path.insert(0, AfterImport("cv2", witness.images.attach_cv2))
+    watch_children(witness)
+
+
+def watch_children(witness: Witness) -> None:
+    """Watch the processes that the script starts, from the moment that it can start any."""
+    children = witness.children
+    children.attach_system()
+    for name, attach in (
+        ("subprocess", children.attach_subprocess),
+        ("multiprocessing.spawn", children.attach_spawn),
+    ):
+        if name in sys.modules:
+            attach()
+        else:
+            sys.meta_path.insert(0, AfterImport(name, attach))
+
+
+def join(address: str) -> None:
+    """Watch a process that multiprocessing has started, from its first line on."""
+    telling = connect(address)
+    if telling is not None:
+        watch(telling)
+    forget_ourselves()

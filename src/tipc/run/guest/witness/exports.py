@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tipc.run.guest.witness.door import Door
+from tipc.run.guest.witness.static import tensors_of
 from tipc.run.guest.witness.tensors import answers, array, file_digests, weights
 
 SUFFIXES = (".pdmodel", ".json", ".pdiparams")
@@ -67,17 +68,9 @@ class Exports(Door):
             self.witness.tell()
             return
         export["problem"] = "a static program was saved: there is no dynamic network to ask"
-        program = kwargs.get("program")
-        scope = self.paddle.static.global_scope()
-        if program is not None:
-            named = []
-            for variable in program.list_vars():
-                found = scope.find_var(variable.name) if variable.persistable else None
-                if found is not None and variable.name not in ("feed", "fetch"):
-                    import numpy
-
-                    named.append((variable.name, numpy.array(found.get_tensor())))
-            export["weights"] = weights(named)
+        program = kwargs.get("program") or self.paddle.static.default_main_program()
+        tensors = tensors_of(program, self.paddle.static.global_scope())
+        export["weights"] = weights((tensor.name, tensor) for tensor in tensors)
         self.witness.tell()
 
     def _network_saved_there(self, path: str) -> dict[str, Any] | None:

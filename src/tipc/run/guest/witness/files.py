@@ -50,8 +50,8 @@ class WeightsFiles(Door):
             return []
         import numpy
 
-        kinds = (self.paddle.Tensor, numpy.ndarray)
-        found = list(leaves(content, "", kinds))  # type: ignore[arg-type]
+        kinds = (self.paddle.Tensor, numpy.ndarray, self.paddle.base.core.DenseTensor)
+        found = list(leaves(content, "", kinds))
         if not found:
             return []
         seen = {"path": name, "weights": weights(found), "at_step": self.witness.training.steps}

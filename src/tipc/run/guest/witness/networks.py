@@ -24,6 +24,7 @@ class Calls:
     def __init__(self, parameters: int) -> None:
         self.parameters = parameters
         self.count = 0
+        self.in_auto_cast = 0
         self.samples = 0
         self.batch_sizes: list[int] = []
         self.digests: list[str] = []
@@ -184,15 +185,17 @@ class Networks(Door):
         if self.witness.predictors.is_loaded(network):
             return self.witness.predictors.loaded_called(network, given, int(main.shape[0]))
         if network.training:
-            self._trained(network, main)
+            self.trained_on(network, main)
             return None
-        return self._evaluated(network, given, main)
+        return self.evaluated_on(network, given, main)
 
-    def _trained(self, network: Any, main: Any) -> None:
+    def trained_on(self, network: Any, main: Any) -> None:
+        """A network is called in training mode."""
         self.witness.training.seen_forward(network)
-        self.witness.amp.seen_forward()
         calls = self.training.setdefault(id(network), Calls(self.size_of(network)))
         calls.count += 1
+        if self.witness.amp.depth:
+            calls.in_auto_cast += 1
         batch = int(main.shape[0])
         calls.samples += batch
         if batch not in calls.batch_sizes:
@@ -200,7 +203,8 @@ class Networks(Door):
         if len(calls.digests) < DIGESTS:
             calls.digests.append(fingerprint(main))
 
-    def _evaluated(self, network: Any, given: list[tuple[str, Any]], main: Any) -> Any:
+    def evaluated_on(self, network: Any, given: list[tuple[str, Any]], main: Any) -> Any:
+        """A network is called in eval mode; what to do with its answer."""
         at_step = self.witness.training.steps
         evaluation = self.current.get(id(network))
         if _is_constant(main):
@@ -237,7 +241,10 @@ class Networks(Door):
                 evaluation.statistics[path] = [float(number) for number in [*mean, *deviation]]
 
     def _keep(self, evaluation: Evaluation, given: dict[str, Any], answer: Any) -> None:
-        got = {path: array(tensor) for path, tensor in answers(answer, self.paddle.Tensor)}
+        import numpy
+
+        kinds = (self.paddle.Tensor, numpy.ndarray)  # arrays: of a static graph
+        got = {path: array(tensor) for path, tensor in answers(answer, kinds)}
         if not evaluation.at_step:
             self._send(evaluation, given, got)
             return
@@ -288,7 +295,7 @@ class Networks(Door):
 
 def _is_constant(tensor: Any) -> bool:
     """All of its numbers are the same: zeros, ones."""
-    value = tensor.numpy().reshape(-1)
+    value = (tensor.numpy() if hasattr(tensor, "numpy") else tensor).reshape(-1)
     if not value.size or value[0] != value[-1] or value[0] != value[len(value) // 2]:
         return False  # nearly always
     return bool((value == value[0]).all())

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections import deque
 from typing import Any
 
 from tipc.run.guest.witness.door import Door, is_watched
-from tipc.run.guest.witness.tensors import weights
+from tipc.run.guest.witness.tensors import array, weights
 
 FIRST = 1000  # losses and times that are kept, and as many of the last losses
 RATES = 8
+HABIT = 8  # times that a tensor is overwritten after a step: then that is a part of the training
+OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__setitem__")
+EARLY = 3  # steps after which the weights of several ranks are compared
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
 
 
@@ -25,6 +29,8 @@ class Training(Door):
         self.steps = 0
         self.skipped = 0
         self.backwards = 0
+        self.unused = 0  # calls of backward since the latest step
+        self.gathered = 0  # the most that came before a step: gradients of several batches may be added up
         self.first_losses: list[float] = []
         self.last_losses: deque[float] = deque(maxlen=FIRST)
         self.first_rates: list[float] = []
@@ -36,20 +42,28 @@ class Training(Door):
         self.given: dict[str, None] = {}  # names of those that an optimiser was given
         self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
         self.before: dict[str, Any] | None = None
+        # As the latest step left them: those that the script has overwritten since; and how often it has.
+        self.left: dict[int, tuple[int, Any]] = {}
+        self.overwritten: dict[int, int] = {}
         self.amp: dict[str, str] = {}
         self.network: Any = None  # the largest that was called in training mode
         self.largest = 0
+        self.early: list[str] = []  # digests of the weights after the first steps, of several ranks
+        self.ranks = int(os.environ.get("PADDLE_TRAINERS_NUM", "1") or 1)
         self._depth = 0
         self._scaled: dict[int, float] = {}  # identity of a scaled loss → the loss itself
 
     def attach(self, paddle: Any) -> None:
         """Watch every optimiser that there is, and those that the script defines when it makes one."""
-        self.tensor = paddle.Tensor
+        self.in_dynamic_mode = paddle.in_dynamic_mode
         base = paddle.optimizer.Optimizer
         for kind in _family(base):
             self._watch_optimiser(kind)
         self.around(base, "__init__", before=self._made)
         self.around(paddle.Tensor, "backward", before=self._backward)
+        for name in OVERWRITING:
+            if hasattr(paddle.Tensor, name):
+                self.around(paddle.Tensor, name, before=self._overwrite)
         scaler = paddle.amp.GradScaler
         for kind in reversed(scaler.__mro__[:-1]):
             for name, before, after in (
@@ -79,6 +93,7 @@ class Training(Door):
 
     def _backward(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
         self.backwards += 1
+        self.unused += 1
         if self.before is None and self.network is not None:
             self._add([item for item in self.network.parameters() if not item.stop_gradient])
         if tensor.size != 1:
@@ -86,13 +101,56 @@ class Training(Door):
         loss = self._scaled.pop(id(tensor), None)
         if loss is None:
             loss = float(tensor)
+        self._keep_loss(loss)
+
+    def _overwrite(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
+        """A tensor gets other numbers, not by an optimiser: remember it as the latest step has left it."""
+        identity = id(tensor)
+        if not self.steps or self._depth or identity not in self.parameters:
+            return
+        if identity in self.left and self.left[identity][0] == self.steps:
+            return
+        self.overwritten[identity] = self.overwritten.get(identity, 0) + 1
+        self.left.pop(identity, None)
+        if self.overwritten[identity] <= HABIT:
+            self.left[identity] = (self.steps, array(tensor))
+
+    def _as_left(self, parameter: Any) -> Any:
+        """A parameter as the latest step has left it."""
+        step, value = self.left.get(id(parameter), (-1, None))
+        return value if step == self.steps else parameter
+
+    def _now(self) -> dict[str, Any]:
+        """All parameters, as the latest step has left them."""
+        return weights((item.name, self._as_left(item)) for item in self.parameters.values())
+
+    def _keep_loss(self, loss: float) -> None:
         if len(self.first_losses) < FIRST:
             self.first_losses.append(loss)
         else:
             self.last_losses.append(loss)
 
+    def _is_step(self, optimiser: Any) -> bool:
+        """In a static graph ``minimize`` only writes operators: the executor takes the steps."""
+        return hasattr(optimiser, "_parameter_list") and bool(self.in_dynamic_mode())
+
+    def begin_program(self, tensors: list[Any]) -> None:
+        """A static program is about to train."""
+        if not self.begun:
+            self.begun = time.perf_counter()
+        parameters = [item for item in tensors if not item.stop_gradient]
+        self._add(parameters)
+        self.given.update((item.name, None) for item in parameters)
+
+    def end_program(self, losses: list[float]) -> None:
+        """It has run once: backward and a step."""
+        self.backwards += 1
+        for loss in losses:
+            self._keep_loss(loss)
+        self._count_step()
+
     def _begin_step(self, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
-        if not hasattr(optimiser, "_parameter_list"):
+        if not self._is_step(optimiser):
             return
         self._depth += 1
         if self._depth > 1:
@@ -108,16 +166,22 @@ class Training(Door):
             self.first_rates.append(self.rate)
 
     def _end_step(self, _note: None, _answer: Any, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
-        if not hasattr(optimiser, "_parameter_list"):
+        if not self._is_step(optimiser):
             return
         self._depth -= 1
-        if self._depth > 0:
-            return
+        if self._depth == 0:
+            self._count_step()
+
+    def _count_step(self) -> None:
         self.steps += 1
+        self.gathered = max(self.gathered, self.unused)
+        self.unused = 0
         now = time.perf_counter()
         if len(self.times) < FIRST:
             self.times.append(now - (self.ended or self.begun))
         self.ended = now
+        if self.ranks > 1 and len(self.early) < EARLY:
+            self.early.append(self._now()["digest"])
         self.witness.report_if_due()
 
     def _break_off(self) -> None:
@@ -133,6 +197,7 @@ class Training(Door):
         found = getattr(scaler, "_cache_found_inf", None)
         if getattr(scaler, "_enable", False) and found is not None and bool(found):
             self.skipped += 1
+            self.unused = 0
 
     def _add(self, parameters: list[Any]) -> None:
         """Remember parameters as they are before they are first changed."""
@@ -151,7 +216,7 @@ class Training(Door):
     def _change(self) -> float:
         difference = size = 0.0
         for identity, (stride, before) in self.samples.items():
-            after = _part(self.parameters[identity], stride)
+            after = _part(self._as_left(self.parameters[identity]), stride)
             difference += float(((after - before) ** 2).sum())
             size += float((before**2).sum())
         if size == 0.0:
@@ -162,45 +227,53 @@ class Training(Door):
         """Tensors that are being saved against the optimised ones at this moment: ``trained`` is how many of
         these are among them, ``apart`` how far the others lie off the way that training has gone: what a
         detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
-        the weights of another network lie elsewhere. -1 where that cannot be told."""
-        ours = {id(item): item for item in self.parameters.values()}
+        the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
+        them where the rest is as trained: an average would have moved all of them."""
+        ours = {identity for identity, item in self.parameters.items() if self._as_left(item) is item}
         same = sum(id(tensor) in ours for _path, tensor in saved)
-        if same < len(ours):
-            now = weights((str(place), item) for place, item in enumerate(ours.values()))
-            same = len(set(now["tensors"].values()) & set(weights(saved)["tensors"].values()))
-        told = {"trained": same, "apart": -1.0}
-        if same < len(ours):
-            told["apart"] = self._apart(saved)
+        if same < len(self.parameters):
+            now = set(self._now()["tensors"].values())
+            same = len(now & set(weights(saved)["tensors"].values()))
+        told = {"trained": same, "apart": -1.0, "changed": ""}
+        if same < len(self.parameters):
+            told.update(self._detour(self._moved(saved)))
         return told
 
-    def _apart(self, saved: list[tuple[str, Any]]) -> float:
-        """How far tensors of these names lie off the way of what is optimised; -1: the names are unknown.
-
-        An average that begins with zeros and is corrected for it may be off by a factor, which is taken out.
-        """
+    def _moved(self, saved: list[tuple[str, Any]]) -> list[tuple[str, Any, Any, Any]]:
+        """Tensors that training has moved and that are saved by the same name: the name, what is saved, what
+        it is now, what it was at the start."""
         if self.network is None:
-            return -1.0
+            return []
         state = self.network.state_dict()
         named = {name: tensor for name, tensor in state.items() if id(tensor) in self.samples}
         found = []
         for path, tensor in saved:
             mine = named.get(path, named.get(path.partition(".")[2]))
-            if mine is not None and list(mine.shape) == list(tensor.shape):
-                stride, before = self.samples[id(mine)]
-                found.append((_wide(_part(tensor, stride)), _wide(_part(mine, stride)), _wide(before)))
-        product = sum(float(there @ here) for there, here, _before in found)
-        size = sum(float(here @ here) for _there, here, _before in found)
-        way = math.sqrt(sum(float(((here - before) ** 2).sum()) for _there, here, before in found))
+            if mine is None or list(mine.shape) != list(tensor.shape):
+                continue
+            stride, before = self.samples[id(mine)]
+            here = _wide(_part(self._as_left(mine), stride))
+            if (here != before).any():
+                found.append((path, _wide(_part(tensor, stride)), here, _wide(before)))
+        return found
+
+    def _detour(self, moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
+        """How far tensors that are not saved as trained lie off the way, and whether others are."""
+        others = [one for one in moved if (one[1] != one[2]).any()]
+        mixed = 0 < len(others) < len(moved)
+        product = sum(float(there @ here) for _path, there, here, _before in others)
+        size = sum(float(here @ here) for _path, _there, here, _before in others)
+        way = math.sqrt(sum(float(((here - before) ** 2).sum()) for _path, _there, here, before in others))
         if way == 0.0 or size == 0.0:
-            return -1.0
+            return {}
+        # An average that begins with zeros and is corrected for it may be off by a factor.
         factor = product / size
-        if not 0.5 <= factor <= 2.0:
+        if mixed or not 0.5 <= factor <= 2.0:
             factor = 1.0
-        now = math.sqrt(sum(float(((there / factor - here) ** 2).sum()) for there, here, _before in found))
-        start = math.sqrt(
-            sum(float(((there / factor - before) ** 2).sum()) for there, _here, before in found)
-        )
-        return max(0.0, (now + start) / way - 1.0)
+        length = 0.0
+        for end in (2, 3):
+            length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
+        return {"apart": max(0.0, length / way - 1.0), "changed": others[0][0] if mixed else ""}
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """``training``, if there was any."""
@@ -225,9 +298,12 @@ class Training(Door):
             "input_digests": calls.digests if calls else [],
             "amp": self.amp,
             "given": list(self.given),
+            "early": self.early,
+            "unused": self.unused,
+            "gathered": self.gathered,
         }
         if final:
-            told["after"] = weights((item.name, item) for item in self.parameters.values())
+            told["after"] = self._now()
             told["change"] = self._change()
         told["own_seconds"] = self.witness.own_seconds
         return {"training": told}

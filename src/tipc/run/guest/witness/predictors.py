@@ -1,4 +1,5 @@
-"""The door of inference: predictors of ``paddle.inference`` and models of ``paddle.jit.load``."""
+"""The door of inference: predictors of ``paddle.inference``, models of ``paddle.jit.load``, and programs of
+``load_inference_model``."""
 
 from __future__ import annotations
 
@@ -64,6 +65,7 @@ class Predictors(Door):
         self.settings: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
         self.predictors: weakref.WeakKeyDictionary[Any, Seen] = weakref.WeakKeyDictionary()
         self.handles: weakref.WeakKeyDictionary[Any, tuple[Seen, str]] = weakref.WeakKeyDictionary()
+        self.programs: dict[int, tuple[Any, Seen]] = {}  # by identity: of load_inference_model
         self.loaded: weakref.WeakKeyDictionary[Any, Seen] = weakref.WeakKeyDictionary()
 
     def attach(self, paddle: Any) -> None:
@@ -236,6 +238,10 @@ class Predictors(Door):
 
     # ------------------------------------------------------------------------- models of paddle.jit.load
     def _load(self, _note: None, model: Any, path: Any, *_args: Any, **_kwargs: Any) -> None:
+        self.loaded[model] = self._opened(path, "jit")
+
+    def _opened(self, path: Any, engine: str) -> Seen:
+        """A model that paddle itself runs, without a predictor."""
         prefix = os.path.abspath(os.fspath(path))
         programs = [prefix + suffix for suffix in (".json", ".pdmodel") if os.path.isfile(prefix + suffix)]
         program = programs[0] if programs else prefix
@@ -245,7 +251,7 @@ class Predictors(Door):
                 "model": program,
                 "params": prefix + ".pdiparams",
                 "digests": file_digests([program, prefix + ".pdiparams"]),
-                "engine": "jit",
+                "engine": engine,
                 "device": device.partition(":")[0],
                 "precision": "fp32",
                 "threads": 0,
@@ -253,7 +259,23 @@ class Predictors(Door):
             }
         )
         self.seen.append(seen)
-        self.loaded[model] = seen
+        return seen
+
+    def add_program(self, program: Any, path: Any) -> None:
+        """A static program was loaded for inference."""
+        if len(self.seen) < MOST:
+            self.programs[id(program)] = (program, self._opened(path, "executor"))
+
+    def of_program(self, program: Any) -> Seen | None:
+        """What is known of a program; None: it was not loaded for inference."""
+        return self.programs.get(id(program), (None, None))[1]
+
+    def program_called(self, seen: Seen, given: list[tuple[str, Any]]) -> Any:
+        """It runs; what to do with its answer."""
+        for name, value in given:
+            self._give(seen, name, value)
+        self._begin(seen)
+        return functools.partial(self._loaded_answered, seen)
 
     def is_loaded(self, network: Any) -> bool:
         """Whether a network is one that ``paddle.jit.load`` has made."""
@@ -270,7 +292,9 @@ class Predictors(Door):
     def _loaded_answered(self, seen: Seen, answer: Any) -> None:
         self._end(seen)
         if seen.outputs is not None:
-            for path, tensor in answers(answer, self.paddle.Tensor):
+            import numpy
+
+            for path, tensor in answers(answer, (self.paddle.Tensor, numpy.ndarray)):
                 seen.outputs[path] = array(tensor)
 
     def facts(self, *, final: bool) -> dict[str, Any]:

@@ -7,32 +7,43 @@ import os
 import socket
 from typing import Any
 
-from tipc.run.guest.hearing import LIMIT, VARIABLE
+from tipc.run.guest.hearing import LIMIT, SECRET, VARIABLE
 from tipc.run.guest.wire import send, send_array
 
 PATIENCE = 20.0  # seconds: then the keeper does not answer, and the script goes on unseen
-BY_DESCRIPTOR = "fd:"  # an address that is a connection which a process has handed to its successor
+BY_DESCRIPTOR = "fd:"  # a connection which a process has handed to its successor, and the keeper's address
 
 
 class Telling:
     """One connection to the keeper, and how much may still go through it."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, invitation: str = "", *, child: bool = False) -> None:
         self.sock: socket.socket | None = sock
-        self.rank = _number("PADDLE_TRAINER_ID", 0)
+        self.invitation = invitation  # what a process that the script starts needs to be heard
+        self.child = child  # a process that the script has started
+        self.name = f"rank{_number('PADDLE_TRAINER_ID', 0)}"
+        if child:
+            self.name += f"-{os.getpid()}"
+        self.forked = False  # and not yet connected
         self.left = LIMIT // max(1, _number("PADDLE_TRAINERS_NUM", 1))
         self.count = 0
         self.dropped = 0
 
+    @property
+    def rank(self) -> int:
+        """Of this process. One that ``paddle.distributed.spawn`` starts is told by its first lines."""
+        return _number("PADDLE_TRAINER_ID", 0)
+
     def arrays(self, values: dict[str, Any], most: int = LIMIT) -> dict[str, str] | None:
         """Send arrays, all or (None) none of them; their keys. ``most`` is a limit of the caller's own."""
         size = sum(value.nbytes for value in values.values())
+        self._connect_if_forked()
         if self.sock is None or size > min(self.left, most):
             self.dropped += 1
             return None
         keys = {}
         for name, value in values.items():
-            key = f"rank{self.rank}.{self.count}"
+            key = f"{self.name}.{self.count}"
             self.count += 1
             head = {"key": key, "dtype": value.dtype.str, "shape": list(value.shape)}
             if not self._send(send_array, head, memoryview(value.tobytes())):
@@ -49,8 +60,21 @@ class Telling:
         """Say that paddle is about to be imported, and which variables the script has changed before."""
         self._send(send, {"imports": changed})
 
+    def fork(self) -> None:
+        """This process is a copy now: it tells nothing, or through a connection of its own."""
+        self.close()
+        self.forked = True
+
+    def _connect_if_forked(self) -> None:
+        if self.forked:
+            self.forked = False
+            again = connect(self.invitation)
+            if again is not None:
+                self.sock, self.name = again.sock, again.name
+
     def close(self) -> None:
         """Nothing more is told by this process."""
+        self.forked = False
         sock, self.sock = self.sock, None
         if sock is not None:
             sock.close()
@@ -62,9 +86,10 @@ class Telling:
         descriptor = self.sock.detach()
         self.sock = None
         os.set_inheritable(descriptor, True)
-        return f"{BY_DESCRIPTOR}{descriptor}"
+        return f"{BY_DESCRIPTOR}{descriptor}:{self.invitation}"
 
     def _send(self, how: Any, *message: Any) -> bool:
+        self._connect_if_forked()
         if self.sock is None:
             return False
         try:
@@ -76,20 +101,38 @@ class Telling:
 
 
 def connect(address: str) -> Telling | None:
-    """Connect to the keeper and wait until it has taken us; None if there is none or it refuses."""
+    """Connect to the keeper and wait until it has taken us; None if there is none or it refuses.
+
+    An address is the keeper's name, and in a process that the script has started also the secret.
+    """
     if address.startswith(BY_DESCRIPTOR):
-        sock = socket.socket(fileno=int(address[len(BY_DESCRIPTOR) :]))
+        descriptor, _, invitation = address[len(BY_DESCRIPTOR) :].partition(":")
+        sock = socket.socket(fileno=int(descriptor))
         sock.set_inheritable(False)
         sock.settimeout(PATIENCE)
-        return Telling(sock)
+        return Telling(sock, invitation)
+    name, _, secret = address.partition("/")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(PATIENCE)
     with contextlib.suppress(OSError):
-        sock.connect("\0" + address)
-        if sock.recv(1) == b"+":
-            return Telling(sock)
+        sock.connect("\0" + name)
+        sock.sendall(bytes.fromhex(secret))
+        answer = _receive(sock, 1 + SECRET)
+        if answer[:1] == b"+":
+            return Telling(sock, f"{name}/{answer[1:].hex()}", child=bool(secret))
     sock.close()
     return None
+
+
+def _receive(sock: socket.socket, count: int) -> bytes:
+    """So many bytes; fewer where the other side closes."""
+    data = b""
+    while len(data) < count:
+        more = sock.recv(count - len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
 def take_address() -> str:

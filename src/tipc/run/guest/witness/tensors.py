@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 BLOCK = 1 << 20
+Kind = Any  # a class or several, as isinstance takes them
 
 
-def leaves(value: Any, path: str, kind: type) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, path: str, kind: Kind) -> Iterator[tuple[str, Any]]:
     """The tensors in nested lists and dicts with the way to each: ``0``, ``1.image``."""
     if isinstance(value, kind):
         yield path, value
@@ -23,12 +24,12 @@ def leaves(value: Any, path: str, kind: type) -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{path}.{place}" if path else str(place), kind)
 
 
-def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], kind: type) -> list[tuple[str, Any]]:
+def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], kind: Kind) -> list[tuple[str, Any]]:
     """The tensors among the arguments of a call: ``0`` for the first, ``image`` for one by name."""
     return [*leaves(args, "", kind), *leaves(kwargs, "", kind)]
 
 
-def answers(value: Any, kind: type) -> list[tuple[str, Any]]:
+def answers(value: Any, kind: Kind) -> list[tuple[str, Any]]:
     """The tensors that a call has returned; a single one is ``0``."""
     return list(leaves(value if isinstance(value, (list, tuple, dict)) else [value], "", kind))
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tipc.run.guest.witness.autocast import Amp
+from tipc.run.guest.witness.children import Children
 from tipc.run.guest.witness.collectives import Collectives
 from tipc.run.guest.witness.door import Door
 from tipc.run.guest.witness.exports import Exports
@@ -20,13 +21,18 @@ from tipc.run.guest.witness.networks import Networks
 from tipc.run.guest.witness.operators import Operators
 from tipc.run.guest.witness.optimisers import Training
 from tipc.run.guest.witness.predictors import Predictors
+from tipc.run.guest.witness.static import StaticGraphs
 from tipc.run.guest.witness.telling import Telling
 
 EVERY = 5.0  # seconds between two reports of what was seen so far: a process may be killed
 
 
 class Witness:
-    """What one process does. ``silent`` while we use paddle ourselves, in forked workers, and at the end."""
+    """What one process does. ``silent`` while we use paddle ourselves, and at the end.
+
+    A process that the script starts has something to tell only if it trains, evaluates, exports or predicts:
+    the workers of a loader do not. A fork knows what was seen before it.
+    """
 
     def __init__(self, telling: Telling) -> None:
         self.telling = telling
@@ -38,18 +44,26 @@ class Witness:
         self.networks = Networks(self)
         self.amp = Amp(self)
         self.predictors = Predictors(self)
+        self.exports = Exports(self)
+        self.weights_files = WeightsFiles(self)
         self.images = Images(self)
+        self.children = Children(self)
         self.doors: list[Door] = [
             self.amp,  # before the training, whose facts it completes
             self.training,
             self.networks,
-            WeightsFiles(self),
-            Exports(self),
+            self.weights_files,
+            self.exports,
             self.predictors,
+            StaticGraphs(self),
             Collectives(self),
             Operators(self),
             self.images,
+            self.children,
         ]
+        self.before_paddle: tuple[Door, ...] = (self.images, self.children)  # they need none of it
+        # In a process that the script has started: how much had been done before it.
+        self.inherited: tuple[int, ...] | None = self.done if telling.child else None
         self._due = time.monotonic() + EVERY
         self._over = False
 
@@ -89,13 +103,15 @@ class Witness:
 
     def tell(self, *, final: bool = False) -> None:
         """Report what was seen so far."""
+        if self.inherited is not None and self.inherited == self.done:
+            return
         facts: dict[str, Any] = {"rank": self.telling.rank, "pid": os.getpid(), "doors": {}}
         facts["paddle"] = str(getattr(self.paddle, "__version__", "")) if self.paddle else ""
         if self.paddle is None and "paddle" in sys.modules:
             facts["paddle"] = str(getattr(sys.modules["paddle"], "__version__", "unknown"))
             facts["doors"]["paddle"] = "its import was not seen"
         for door in self.doors:
-            seen = door.safely(door.facts, final=final) if self.paddle or door is self.images else {}
+            seen = door.safely(door.facts, final=final) if self.paddle or door in self.before_paddle else {}
             facts.update(seen or {})
             if self.paddle:
                 facts["doors"][door.name] = door.why
@@ -116,10 +132,22 @@ class Witness:
             self.problem = str(error)
         self.telling.close()
 
+    @property
+    def done(self) -> tuple[int, ...]:
+        """How much of what verdicts rest on this process has done."""
+        return (
+            self.training.steps + self.training.backwards,
+            sum(evaluation.calls for evaluation in self.networks.evaluations),
+            sum(seen.facts["runs"] for seen in self.predictors.seen),
+            len(self.exports.exports) + len(self.weights_files.saves),
+        )
+
     def _forked(self) -> None:
-        """In a child of the script's own making: a copy, which has nothing to say."""
-        self.silent = self._over = True
-        self.telling.close()
+        """In a process that the script has forked."""
+        if self._over:
+            return
+        self.telling.fork()
+        self.inherited = self.done
 
     def _watch_the_quick_exit(self) -> None:
         """``os._exit`` leaves nothing time to end; some scripts use it to leave threads behind."""

@@ -1,0 +1,163 @@
+"""The witness follows a script on unusual ways: into the processes that it starts, and into static graphs."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from execution_bench import Bench
+from test_witness import WAYS, Stage, facts_of, unnoticed
+
+from tipc.run.executors.local import LocalExecutor
+from tipc.run.record.facts import read_arrays
+
+# One script for all ways in which it may start the process that trains.
+STARTER = """
+import multiprocessing, os, subprocess, sys
+
+def train():
+    import numpy as np
+    import paddle
+    net = paddle.nn.Linear(4, 3)
+    optimiser = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    for _ in range(5):
+        net(paddle.rand([2, 4])).mean().backward()
+        optimiser.step()
+    net.eval()
+    net(paddle.to_tensor(np.eye(4, dtype='float32')))
+    paddle.save(net.state_dict(), 'out/net.pdparams')
+
+if __name__ == '__main__':
+    way = sys.argv[1]
+    if way == 'train':
+        train()
+    elif way == 'script':
+        done = subprocess.run([sys.executable, '-u', 'starter.py', 'train'], check=True)
+        print(done.args[1:], 'TIPC_WITNESS' in os.environ)
+    elif way == 'shell':
+        os.system(f'{sys.executable} starter.py train')
+    else:
+        process = multiprocessing.get_context(way).Process(target=train)
+        process.start()
+        process.join()
+        print(process.exitcode)
+"""
+
+
+@pytest.mark.paddle
+@WAYS
+@pytest.mark.parametrize("way", ["script", "spawn", "fork"])
+def test_a_process_that_the_script_starts_is_seen(paddle_stage: Stage, way: str, warm: bool) -> None:
+    bench, executor = paddle_stage
+    bench.script(STARTER, "starter.py")
+    facts = facts_of(bench, executor, f"{way}-{warm}", sys.executable, "starter.py", way, warm=warm)
+    assert b"TIPC" not in bench.log(f"{way}-{warm}")
+    assert len(facts.processes) == 2
+    main = facts.main
+    assert main is not None
+    assert main.training is not None
+    assert (main.training.steps, main.evaluations[-1].samples, len(main.saves)) == (5, 4, 1)
+    assert not main.started
+    (call,) = main.evaluations[-1].kept
+    assert read_arrays(facts)[call.inputs["0"]].shape == (4, 4)
+
+
+def test_a_program_that_cannot_be_followed_is_told(bench: Bench, local: LocalExecutor) -> None:
+    text = "import os, subprocess\nos.system('true')\nsubprocess.call(['sh', '-c', 'exit 0'])"
+    facts = unnoticed(bench, local, text)
+    assert facts.started == ("true", "sh -c exit 0")
+
+
+def test_processes_that_do_nothing_with_paddle_tell_nothing(bench: Bench, local: LocalExecutor) -> None:
+    bench.script("print('idle')", "idle.py")
+    text = "import subprocess, sys\nprint(subprocess.check_output([sys.executable, 'idle.py']))"
+    assert unnoticed(bench, local, text).started == ()
+
+
+STATIC_TRAINING = """
+import os
+os.environ['FLAGS_enable_pir_api'] = '0'
+import numpy as np
+import paddle
+
+paddle.enable_static()
+paddle.seed(7)
+main, start = paddle.static.Program(), paddle.static.Program()
+with paddle.static.program_guard(main, start):
+    x = paddle.static.data('x', [None, 4], 'float32')
+    answer = paddle.nn.Linear(4, 3)(x)
+    loss = (answer ** 2).mean()
+    test = main.clone(for_test=True)
+    paddle.optimizer.Momentum(0.1).minimize(loss)
+executor = paddle.static.Executor(paddle.CPUPlace())
+executor.run(start)
+numbers = np.random.default_rng(0)
+for _ in range(6):
+    print(executor.run(main, feed={'x': numbers.random((2, 4), 'float32')}, fetch_list=[loss])[0])
+print(executor.run(test, feed={'x': numbers.random((5, 4), 'float32')}, fetch_list=[answer])[0])
+paddle.save(main.state_dict(), 'out/net.pdparams')
+paddle.static.save_inference_model('out/model', [x], [answer], executor, program=main)
+program, names, answers = paddle.static.load_inference_model('out/model', executor)
+for _ in range(2):
+    print(executor.run(program, feed={names[0]: numbers.random((3, 4), 'float32')}, fetch_list=answers)[0])
+"""
+
+
+@pytest.mark.paddle
+def test_a_static_graph_is_seen_to_train_to_evaluate_and_to_predict(paddle_stage: Stage) -> None:
+    bench, executor = paddle_stage
+    facts = unnoticed(bench, executor, STATIC_TRAINING)
+    assert not any(facts.doors.values()), facts.doors
+    told = [float(line) for line in bench.log("seen").splitlines() if line.replace(b".", b"").isdigit()]
+
+    training = facts.training
+    assert training is not None
+    assert training.before is not None
+    assert training.after is not None
+    assert (training.steps, training.backwards, training.forwards, training.samples) == (6, 6, 6, 12)
+    assert training.losses == pytest.approx(told[:6], rel=1e-5)
+    assert training.before.digest != training.after.digest
+    assert training.change > 0.001
+
+    (evaluation,), (save,), (export,) = facts.evaluations, facts.saves, facts.exports
+    assert (evaluation.at_step, evaluation.samples) == (6, 5)
+    assert evaluation.weights is not None
+    assert evaluation.weights.holds(training.after)
+    assert save.weights.holds(training.after)
+    assert save.trained == training.after.count == 2
+    assert export.weights is not None
+    assert export.weights.holds(training.after)
+    (predictor,) = facts.predictors
+    assert predictor.digests == export.files
+    assert (predictor.engine, predictor.runs, predictor.samples) == ("executor", 2, 6)
+
+
+OVERWRITTEN = """
+import paddle
+
+paddle.seed(7)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 2))
+optimiser = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for _ in range(5):
+    net(paddle.rand([2, 4])).sum().backward()
+    optimiser.step()
+    optimiser.clear_grad()
+paddle.save(net.state_dict(), 'out/trained.pdparams')
+net[0].weight.set_value(paddle.rand([4, 3]) * 9)
+paddle.save(net.state_dict(), 'out/changed.pdparams')
+"""
+
+
+@pytest.mark.paddle
+def test_a_tensor_that_is_overwritten_after_the_last_step_is_not_what_was_trained(
+    paddle_stage: Stage,
+) -> None:
+    facts = unnoticed(*paddle_stage, OVERWRITTEN)
+    trained, changed = facts.saves
+    assert facts.training is not None
+    assert facts.training.after is not None
+    assert trained.weights.holds(facts.training.after)
+    assert not changed.weights.holds(facts.training.after)
+    assert (trained.trained, trained.changed) == (4, "")
+    assert (changed.trained, changed.changed) == (3, "0.weight")
+    assert changed.apart > 3
