@@ -50,7 +50,9 @@ class WeightsFiles(Door):
             return []
         import numpy
 
-        kinds = (self.paddle.Tensor, numpy.ndarray, self.paddle.base.core.DenseTensor)
+        core = self.paddle.base.core
+        of_programs = getattr(core, "DenseTensor", None) or core.LoDTensor  # paddle 2.6 has the older name
+        kinds = (self.paddle.Tensor, numpy.ndarray, of_programs)
         found = list(leaves(content, "", kinds))
         if not found:
             return []
