@@ -262,6 +262,7 @@ class Prober:
                     "fill": dict(trial.fill),
                     "batch": trial.batch,
                     "inner": [list(shape) for shape in trial.inner],
+                    "skip": list(trial.skip),
                 }
             )
         return {**body, "runs": runs, "answers": str(place)}

@@ -6,6 +6,7 @@ A probe runs the model and hands arrays back; everything is compared here, by ``
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,7 @@ from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene
 from tipc.kinds import INFER, INT8, PACT
 from tipc.plan.model import Step
+from tipc.run.record.facts import PredictorFacts
 
 Arrays = dict[str, NDArray[Any]]
 NATIVE = "native"
@@ -48,6 +50,7 @@ class Trial:
     fill: Mapping[str, float] = field(default_factory=dict)
     batch: int = 0
     inner: tuple[tuple[int, ...], ...] = ()  # shapes of a sample to look for inside, if the outputs are flat
+    skip: tuple[str, ...] = ()  # passes of paddle's that are left out
 
     @property
     def name(self) -> str:
@@ -60,7 +63,7 @@ class Trial:
         total = hashlib.sha256(
             repr((str(self.model), files, self.engine, sorted(self.fill.items()), self.batch)).encode()
         )
-        total.update(repr(self.inner).encode())
+        total.update(repr((self.inner, self.skip)).encode())
         for name, value in self.feeds.items():
             total.update(f"{name} {value.dtype.str} {value.shape}".encode())
             total.update(np.ascontiguousarray(value).data)
@@ -156,8 +159,16 @@ def deployed(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[Tri
             feeds = {name: arrays[key] for name, key in run.inputs.items() if key in arrays}
             engine = engine_name(predictor.engine, predictor.precision)
             if feeds and engine in all_engines():
-                yield Trial(f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters)
+                yield Trial(
+                    f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters,
+                    skip=passes_off(predictor),
+                )  # fmt: skip
             break
+
+
+def passes_off(predictor: PredictorFacts) -> tuple[str, ...]:
+    """The passes that a deployment deletes: with another set of them, int8 rounds in other places."""
+    return tuple(re.findall(r"'(\w+)'", predictor.settings.get("delete_pass", "")))
 
 
 def engine_name(engine: str, precision: str) -> str:

@@ -17,7 +17,7 @@ MOST_INNER = 4  # values inside a model that are handed back
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
     """``runs`` is a list of ``{"name", "model", "params", "engine" (a file), "feeds" (an .npz), "fill",
-    "inner" (shapes)}``.
+    "inner" (shapes), "skip" (passes)}``.
 
     The outputs of the run number n go into ``<answers>/<n>.npz``; the reply has for each run the names of
     the outputs, the inputs that could be fed, and the inputs for which nothing was given. Where all outputs
@@ -69,7 +69,7 @@ def open_predictor(model: str, params: str, engine: str, skip: tuple[str, ...] =
 
 
 def _predictor(given: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    predictor = open_predictor(given["model"], given["params"], given["engine"])
+    predictor = open_predictor(given["model"], given["params"], given["engine"], tuple(given["skip"]))
 
     def predict(feeds: Arrays, asked: dict[str, Any], target: str) -> dict[str, Any]:
         fill, batch = asked["fill"], int(asked["batch"])

@@ -21,7 +21,8 @@ ANSWER = 1 << 20  # of one run
 INT8 = ("int8", "uint8")
 TIMES = 1000
 MOST = 64  # predictors
-SETTINGS = ("enable_", "disable_", "set_", "switch_", "delete_pass", "exp_")
+PASS_OFF = "delete_pass"
+SETTINGS = ("enable_", "disable_", "set_", "switch_", PASS_OFF, "exp_")
 QUIET = ("disable_glog_info", "set_model", "set_prog_file", "set_params_file", "set_model_buffer")
 
 
@@ -93,6 +94,8 @@ class Predictors(Door):
         settings = self.settings.setdefault(config, {})
         words = [_short(value) for value in args]
         words += [f"{key}={_short(value)}" for key, value in kwargs.items()]
+        if name == PASS_OFF and name in settings:
+            words.insert(0, settings[name])  # a call for each pass; of other settings the last one holds
         settings[name] = ", ".join(words)
 
     def _configured(self, config: Any, *_args: Any, **_kwargs: Any) -> dict[str, Any]:
