@@ -16,10 +16,12 @@ from tipc.certify.evidence import prober
 from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
 from tipc.certify.evidence.question import Key, Question, QuestionGroup
-from tipc.certify.evidence.trials import Answered, Trial
+from tipc.certify.evidence.trials import Answered, Trial, passes_off
 from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.guest.witness.predictors import Predictors
+from tipc.run.record.facts import PredictorFacts
 
 
 def group(repo: Path, interpreter: str = sys.executable) -> QuestionGroup:
@@ -275,3 +277,27 @@ def test_a_probe_forked_from_a_warm_server_imports_nothing_of_the_repository(
         probes.ended(ticket, outcome)
         assert outcome.warm
         assert "no structure" in probes.answer(question).error
+
+
+class SomeConfig:
+    """Stands for a ``paddle.inference.Config``, by which the witness keeps settings."""
+
+
+def test_a_deployment_is_replayed_without_every_pass_that_it_deletes() -> None:
+    door, config = Predictors(None), SomeConfig()
+    for name in ("one_fuse_pass", "another_fuse_pass"):
+        door._set("delete_pass", None, None, config, name)
+    door._set("set_cpu_math_library_num_threads", None, None, config, 1)
+    door._set("set_cpu_math_library_num_threads", None, None, config, 2)
+    settings = door.settings[config]
+    assert settings["set_cpu_math_library_num_threads"] == "2"
+    facts = PredictorFacts(
+        "model", "params", {}, "onednn", "cpu", "int8", 1, 1, 0.1, (0.1,), (1,), 1, (), settings=settings
+    )
+    assert passes_off(facts) == ("one_fuse_pass", "another_fuse_pass")
+
+
+def test_the_passes_of_a_trial_make_it_another_one(tmp_path: Path) -> None:
+    plain = Trial("deployed step", "onednn", {}, tmp_path / "model", tmp_path / "params")
+    other = Trial("deployed step", "onednn", {}, tmp_path / "model", tmp_path / "params", skip=("a_pass",))
+    assert plain.digest != other.digest
