@@ -10,7 +10,7 @@ import pytest
 from as_someone import Someone
 
 from tipc.errors import UsageError
-from tipc.plan.trace import api
+from tipc.plan.trace import tracing
 from tipc.plan.trace.read.calls import Call
 from tipc.plan.trace.record import demand, watch
 from tipc.plan.trace.record.sandbox import _absolute_programs
@@ -20,8 +20,8 @@ REPO = Path("/repo")
 needs_perl = pytest.mark.skipif(not Path("/usr/bin/perl").exists(), reason="there is no perl here")
 
 
-def trace(config: Path) -> api.Plan:
-    return api.trace_upstream(config, "lite", config.parents[2])
+def trace(config: Path) -> tracing.Plan:
+    return tracing.trace_upstream(config, "lite", config.parents[2])
 
 
 def test_the_copy_of_the_repository_cannot_be_rewritten_for_the_next_run(
