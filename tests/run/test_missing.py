@@ -14,6 +14,7 @@ import pytest
 from tipc.certify.checks.capability import capability
 from tipc.cli.main import main
 from tipc.plan.model import Cell, Plan, Step
+from tipc.plan.target.machine import this_machine
 from tipc.reasons import because
 from tipc.run import missing
 
@@ -113,6 +114,9 @@ def test_a_plan_names_a_gpu_that_is_too_old_for_its_mixed_precision(
 ) -> None:
     configs = Path(__file__).parents[2] / "zoo/classification/test_tipc/configs/mobilenet_v3_small"
     monkeypatch.setattr(missing, "describe", lambda: {"gpus": [{"name": "P4", "compute_cap": "6.1"}]})
+    # Only the GPUs of this machine are looked at: a made-up machine with two of them.
+    with_gpus = replace(this_machine(), gpus=2)
+    monkeypatch.setattr("tipc.cli.plan.this_machine", lambda: with_gpus)
     assert main(["plan", "--gpus", "2", str(configs / "train_amp_infer_python.txt")]) == 0
     assert capsys.readouterr().err.count("P4 has compute capability 6.1") == 1
     for arguments in (
