@@ -170,7 +170,9 @@ SIGNS = {
 
 def mark_of(good: bool) -> str:
     """The sign of something that is as it should be, or is not."""
-    return SIGNS[PASSED if good else FAILED].mark
+    if good:
+        return SIGNS[PASSED].mark
+    return SIGNS[FAILED].mark
 
 
 # -------------------------------------------------------------------------------------------- findings

@@ -18,6 +18,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "few-devices": ("device", "asked", "here"),
     "same-command": ("step",),
     "script-elsewhere": ("path",),  # outside the repository, and not there
+    "reads-own-logs": (),  # logs that only the repository's script writes
     "other-machine": ("address",),  # of a training on several
     "same-combination": (),
     "unknown-trainer": ("trainer",),
@@ -42,7 +43,6 @@ CODES: dict[str, tuple[str, ...]] = {
     "python-option": (),
     "python-named": (),
     "python-active": ("variable",),
-    "python-beside-tipc": (),
     "python-on-path": (),
     "python-usual": ("usual",),
     "python-of-tipc": (),
@@ -64,6 +64,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "one-machine": ("asked",),
     # What an environment lacks, found out before anything starts.
     "no-paddle": ("interpreter",),
+    "paddle-beside-tipc": ("interpreter", "own"),
     "old-paddle": ("version",),
     "no-auto-log": ("interpreter",),
     "missing-package": ("name", "file"),

@@ -43,6 +43,66 @@ def test_the_script_of_a_launch_stands_behind_the_options_of_the_launcher() -> N
 
 
 @pytest.mark.parametrize(
+    ("line", "launcher", "entry"),
+    [
+        (
+            "python -m paddle.distributed.launch --ips=a,b --devices 0,1 t.py --x",
+            "paddle.distributed.launch",
+            "t.py",
+        ),
+        ("python -X dev -m paddle.distributed.launch t.py", "paddle.distributed.launch", "t.py"),
+        ("python -m torch.distributed.run --standalone t.py", "torch.distributed.run", "t.py"),
+        (
+            "python -m paddle.distributed.fleet.launch --gpus 0 -m a.b --x",
+            "paddle.distributed.fleet.launch",
+            "-m a.b",
+        ),
+        ("fleetrun --gpus=0,1 t.py --x", "fleetrun", "t.py"),
+        ("mpirun -np 2 python t.py", "mpirun", "t.py"),
+        ("python -m pip install x", "", "-m pip"),
+        ("python3 -W ignore t.py", "", "t.py"),
+        ("paddle2onnx --model_dir=x", "", "paddle2onnx"),
+    ],
+)
+def test_what_does_the_work_is_known_by_itself_or_behind_a_launcher(
+    line: str, launcher: str, entry: str
+) -> None:
+    command = Command(tuple(line.split()))
+    assert (command.launcher, command.entry) == (launcher, entry)
+
+
+@pytest.mark.parametrize("line", ["python -c pass", "python", "python --version", "python3 -", "python -m"])
+def test_a_question_to_the_interpreter_runs_nothing(line: str) -> None:
+    assert Command(tuple(line.split())).entry == ""
+
+
+def test_an_option_of_the_launcher_is_found_in_both_ways_of_writing() -> None:
+    assert LAUNCH.launch_option("--gpus") == "0,1"
+    assert LAUNCH.launch_option("--log_dir") == "x"
+    assert LAUNCH.launch_option("--ips") == ""
+    assert LAUNCH.launch_options_without(("--log_dir",)) == ("--gpus=0,1",)
+
+
+def test_arguments_are_read_in_every_spelling() -> None:
+    words = ("--a=1", "--b", "2", "-o", "X.y=3", "--flag", "--n", "-5", "bare")
+    assert dict(Command(("python", "t.py", *words)).values()) == {
+        "a": "1",
+        "b": "2",
+        "o": "",
+        "X.y": "3",
+        "flag": "",
+        "n": "-5",
+        "": "bare",
+    }
+
+
+def test_a_key_finds_an_option_in_any_spelling() -> None:
+    command = Command(("python", "-m", "a.b", "--Save-Dir", "x", "-o", "Global.save_dir=y"))
+    assert command.value_of({"save_dir"}) == "y"
+    assert command.value_of({"other"}) is None
+
+
+@pytest.mark.parametrize(
     "argv", [("python", "-c", "print(1)"), ("python", "-m", "pip", "list"), ("bash", "a.sh"), ()]
 )
 def test_some_commands_have_no_script(argv: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ is the English text itself, and the tables of another language have it as their 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -19,6 +19,7 @@ from tipc.language.entry import Described
 from tipc.reasons import Reason
 
 DEFAULT = "en"
+BETWEEN = {"zh": "、"}  # the members of an enumeration; a comma and a space in other languages
 VARIABLES = ("TIPC_LANG", "LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set
 _chosen = ""  # by --lang
 
@@ -108,9 +109,14 @@ def _told(value: object, speak: str) -> object:
     if isinstance(value, Reason):
         return sentence(value, speak)
     if isinstance(value, tuple):
-        between = "、" if speak == "zh" else ", "
-        return between.join(f"`{text}`" for text in value)
+        return enumeration([f"`{text}`" for text in value], speak)
     return value
+
+
+def enumeration(texts: Sequence[str], into: str = "") -> str:
+    """Several texts in one line."""
+    between = BETWEEN.get(into or language(), ", ")
+    return between.join(texts)
 
 
 @cache

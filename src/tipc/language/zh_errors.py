@@ -22,6 +22,9 @@ ERRORS = {
     "there is no release {name} of {package}": "{package} 没有版本 {name}",
     "unknown mode `{mode}`": "未知的模式 `{mode}`",
     # Files and folders.
+    "tipc run CONFIG [MODE]; the runs of {folder} are told there: cd {folder}": (
+        "tipc run CONFIG [MODE]；{folder} 的运行记录在那里：cd {folder}"
+    ),
     "is not a directory": "不是目录",
     "there is no such file or directory": "没有这个文件或目录",
     "there is no such config file": "没有这个配置文件",
@@ -32,6 +35,7 @@ ERRORS = {
     "no config file matches": "没有匹配的配置文件",
     "no config file is named": "没有给出配置文件",
     "the config file is empty": "配置文件是空的",
+    "the config file has more than {most} lines": "配置文件超过 {most} 行",
     "the config file cannot be read: {reason}": "无法读取配置文件：{reason}",
     "the config file cannot be read: {strerror}": "无法读取配置文件：{strerror}",
     "the config file cannot be written: {strerror}": "无法写入配置文件：{strerror}",
@@ -48,6 +52,9 @@ ERRORS = {
         "腾出空间，然后用 `tipc run --resume` 从停下的地方继续"
     ),
     "make room, then start it again: nothing has run yet": "腾出空间后重新开始：还没有运行任何步骤",
+    "make room, then `tipc certify {run}`: the steps need not run again": (
+        "腾出空间后运行 `tipc certify {run}`：步骤不必重新运行"
+    ),
     "move the file away": "把这个文件移走",
     "wait for it, or end it": "等它结束，或终止它",
     "this file system has no locks ({strerror}), so two runs could spoil each other's files": (
@@ -72,9 +79,8 @@ ERRORS = {
         "--dialect models|seg|ocr|clas|det，或用 --repo DIR 给出仓库根目录"
     ),
     "--repo DIR names the repository's root": "用 --repo DIR 给出仓库根目录",
-    "the repository has no benchmark_train.sh, which plans this mode": (
-        "仓库没有 benchmark_train.sh，而这个模式由它决定"
-    ),
+    "the benchmark's block lists no batch size or no precision": "benchmark 部分没有列出批大小或精度",
+    "this line of the benchmark's block should be `{name}:…`": "benchmark 部分的这一行应为 `{name}:…`",
     "this config has no block `{block}`: there is nothing to measure": "配置中没有 `{block}` 部分：无可测量",
     "no config here can be planned without tracing: {counts}": "这里的配置都只能通过追踪来计划：{counts}",
     "no config here has this mode, or a script: {counts}": "这里的配置都没有这个模式，或没有脚本：{counts}",
@@ -163,9 +169,7 @@ ERRORS = {
     "leave --python out": "去掉 --python",
     "--paddle names its own output folders": "--paddle 自己决定输出目录",
     "leave --output out": "去掉 --output",
-    "--paddle takes configs of one repository, not of {names}": (
-        "--paddle 只接受一个仓库的配置，而不是 {names} 的"
-    ),
+    "another tipc makes this environment": "另一个 tipc 正在创建该环境",
     "--paddle takes releases, not `{names}`": "--paddle 接受版本号，而不是 `{names}`",
     "the configs here are of {names}: none of another dialect is written": (
         "这里的配置属于 {names}：不会写入其他方言的配置"

@@ -89,4 +89,19 @@ FIXES = {
         "多台机器用 --master、--nnodes 和 --rank 启动",
         "脚本用 --ips 启动，而 paddle 3 已经没有这个选项。每台机器有自己的命令。",
     ),
+    "TF033": Described(
+        "训练 benchmark 不改动仓库的文件",
+        "脚本把数据集的重复次数写进 configs/datasets 中三个文件的第 10 行，并且不恢复。",
+    ),
+    "TF034": Described(
+        "训练 benchmark 不会在五分钟后被终止",
+        "带 profiler 的运行，以及 PaddleClas 的多卡运行，都在 `timeout 5m` 之下；tipc 有自己的超时。",
+    ),
+    "TF035": Described(
+        "训练 benchmark 使用配置写明的解释器", "不管配置写的是什么，脚本都把第 3 行改成 `python`。"
+    ),
+    "TF036": Described(
+        "训练 benchmark 中的 fp16 真正用 AMP 训练",
+        "训练脚本只认识 `amp`：写 `fp16` 时按 fp32 训练，速度也记在 fp32 名下。",
+    ),
 }

@@ -1,10 +1,16 @@
 """中文：界面上的词句，以英文原文为键（``tipc.language.say``）。"""
 
 from tipc.language.zh_errors import ERRORS
+from tipc.language.zh_findings_model import FINDINGS_MODEL
+from tipc.language.zh_findings_repo import FINDINGS_REPO
+from tipc.language.zh_findings_run import FINDINGS_RUN
 from tipc.language.zh_options import OPTIONS
 from tipc.language.zh_page import PAGE
 
 TEXTS = {
+    **FINDINGS_RUN,
+    **FINDINGS_MODEL,
+    **FINDINGS_REPO,
     **ERRORS,
     **OPTIONS,
     **PAGE,
@@ -19,6 +25,14 @@ TEXTS = {
     "NOTHING RUN": "未运行",
     "{word}:": "{word}：",
     "on {devices}": "（{devices}）",
+    # 各版本对照表
+    "passed on {devices}": "通过（{devices}）",
+    "chain": "训练方式",
+    "on": "设备",
+    "release": "版本",
+    "verdict": "结论",
+    "differs": "不一致",
+    "not checked": "未检查",
     # 步骤和单元的状态
     "passed": "通过",
     "flaky": "重试后通过",
