@@ -4,6 +4,8 @@ The commands of configs look like one of::
 
     python3.7 -X faulthandler tools/train.py -c cfg.yml --iters=20 --device gpu
     python -m paddle.distributed.launch --gpus=0,1 tools/train.py -o Global.use_gpu=True
+    python -m paddleslim.quant --model_dir=./infer
+    fleetrun --gpus=0,1 tools/train.py
     paddle2onnx --model_dir=./infer
 
 An option is ``--name=value``, ``--name value``, ``name=value`` (behind ``-o`` or alone), or a bare switch.
@@ -13,15 +15,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
 from typing import NamedTuple
 
 _PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
-_LAUNCHERS = ("paddle.distributed.launch", "paddle.distributed.fleet.launch")
-_INTERPRETER_OPTIONS_WITH_VALUE = ("-X", "-W")
+# By the ends of their names: ``paddle.distributed.launch``, ``paddle.distributed.fleet.launch``, …
+_LAUNCH_MODULES = ("distributed.launch", "fleet.launch", "torch.distributed.run")
+_LAUNCH_PROGRAMS = ("fleetrun", "mpirun", "mpiexec", "torchrun", "horovodrun", "srun")
+_INTERPRETER_OPTIONS_WITH_VALUE = ("-X", "-W", "--check-hash-based-pycs")
+# With one of these an interpreter runs no file: a text of the command line, stdin, a question about itself.
+_INTERPRETER_RUNS_NO_FILE = ("-c", "-", "--version", "-V", "--help", "-h")
 
 
 def is_python(program: str) -> bool:
@@ -29,10 +35,16 @@ def is_python(program: str) -> bool:
     return _PYTHON.fullmatch(os.path.basename(program)) is not None
 
 
+def _is_option(word: str) -> bool:
+    if not word.startswith("-"):
+        return False
+    return not word[1:].removeprefix(".")[:1].isdecimal()  # that is a negative number
+
+
 class Option(NamedTuple):
     """One option of a command, and where it stands in the argv."""
 
-    name: str  # as it is written: "--device", "Global.use_gpu"
+    name: str  # as it is written: "--device", "Global.use_gpu"; empty: a word that belongs to no option
     value: str  # empty for a bare switch
     index: int  # type: ignore[assignment]  # of the word with the name
     joined: bool  # ``name=value`` in one word; else the value is the next word, if there is one
@@ -41,6 +53,20 @@ class Option(NamedTuple):
     def last_name(self) -> str:
         """The name without dashes and sections: ``use_gpu`` of ``Global.use_gpu`` and of ``--use_gpu``."""
         return self.name.lstrip("-").rpartition(".")[2]
+
+    @property
+    def key(self) -> str:
+        """The last name in one spelling: ``save_dir`` of ``--save-dir`` and of ``Global.Save_Dir``."""
+        return self.last_name.lower().replace("-", "_")
+
+
+class _Parts(NamedTuple):
+    """Where the parts of an argv begin."""
+
+    launcher: str = ""
+    launch_at: int = 0  # the launcher's first option
+    entry_at: int | None = None  # the script or program that does the work; None: nothing does
+    module: bool = False  # ``entry_at`` is that of a module's name, behind ``-m``
 
 
 @dataclass(frozen=True)
@@ -52,102 +78,222 @@ class Command:
     @property
     def program(self) -> str:
         """The first word; empty where there is none."""
-        return self.argv[0] if self.argv else ""
+        if not self.argv:
+            return ""
+        return self.argv[0]
 
     @property
     def interpreter(self) -> str:
         """The Python interpreter; empty where the program is none."""
-        return self.program if is_python(self.program) else ""
+        if not is_python(self.program):
+            return ""
+        return self.program
 
     @cached_property
-    def _script_at(self) -> int | None:
-        """Where the script stands: behind the interpreter's options, or behind a launcher and its options."""
-        if not self.interpreter:
-            return None
+    def _parts(self) -> _Parts:
+        if self.interpreter:
+            return self._interpreted()
+        if self.program in _LAUNCH_PROGRAMS:
+            return self._launched_by_program()
+        if self.argv:
+            return _Parts(entry_at=0)
+        return _Parts()
+
+    def _interpreted(self) -> _Parts:
         at = 1
         while at < len(self.argv) and self.argv[at].startswith("-"):
             word = self.argv[at]
             if word == "-m":
-                return self._script_of_launch(at + 2) if self.launcher else None
-            if word in ("-c", "-"):
-                return None
-            at += 2 if word in _INTERPRETER_OPTIONS_WITH_VALUE else 1
-        return at if at < len(self.argv) else None
+                return self._module(at + 1)
+            if word in _INTERPRETER_RUNS_NO_FILE:
+                return _Parts()
+            at += 1
+            if word in _INTERPRETER_OPTIONS_WITH_VALUE:
+                at += 1
+        if at >= len(self.argv):
+            return _Parts()
+        return _Parts(entry_at=at)
 
-    def _script_of_launch(self, at: int) -> int | None:
-        # Every option of the launcher has a value; the first word that is neither is the script.
+    def _module(self, at: int) -> _Parts:
+        if at >= len(self.argv):
+            return _Parts()
+        name = self.argv[at]
+        if not name.endswith(_LAUNCH_MODULES):
+            return _Parts(entry_at=at, module=True)
+        first = at = at + 1
         while at < len(self.argv):
             word = self.argv[at]
+            if word == "-m" and at + 1 < len(self.argv):
+                return _Parts(name, first, at + 1, module=True)
             if not word.startswith("-"):
-                return at if word.endswith(".py") else None
-            at += 1 if "=" in word else 2
-        return None
+                return _Parts(name, first, at)
+            at += 1
+            if "=" not in word and self._is_launch_value(at):
+                at += 1
+        return _Parts(name, first)
 
-    @cached_property
+    def _is_launch_value(self, at: int) -> bool:
+        """Whether a word can be the value of the launcher's option before it, and not the script already."""
+        return at < len(self.argv) and not self.argv[at].startswith("-") and not self.argv[at].endswith(".py")
+
+    def _launched_by_program(self) -> _Parts:
+        # These start any program, each with options of its own: the script is the first word that is one.
+        for at, word in enumerate(self.argv):
+            if word.endswith(".py"):
+                return _Parts(self.program, 1, at)
+        return _Parts(self.program, 1)
+
+    @property
     def launcher(self) -> str:
-        """The module that starts several processes of the script; empty where there is none."""
-        for at, word in enumerate(self.argv[:-1]):
-            if word == "-m" and self.argv[at + 1] in _LAUNCHERS:
-                return self.argv[at + 1]
-            if at and not word.startswith("-"):
-                break
-        return ""
+        """The module or program that starts several processes of the script; empty where there is none."""
+        return self._parts.launcher
 
     @property
     def launch_options(self) -> tuple[str, ...]:
         """The words between the launcher and the script."""
-        if not self.launcher or self._script_at is None:
+        parts = self._parts
+        if not parts.launcher or parts.entry_at is None:
             return ()
-        return self.argv[self.argv.index(self.launcher) + 1 : self._script_at]
+        end = parts.entry_at
+        if parts.module:
+            end -= 1
+        return self.argv[parts.launch_at : end]
+
+    def launch_option(self, name: str) -> str:
+        """The value of an option of the launcher; empty where it is not given."""
+        words = self.launch_options
+        for at, word in enumerate(words):
+            option, equals, value = word.partition("=")
+            if option != name:
+                continue
+            if equals:
+                return value
+            return "".join(words[at + 1 : at + 2])
+        return ""
+
+    def launch_options_without(self, names: Collection[str]) -> tuple[str, ...]:
+        """The words between the launcher and the script without some options and their values."""
+        kept = []
+        dropping = False
+        for word in self.launch_options:
+            name, equals, _ = word.partition("=")
+            if word.startswith("-"):
+                dropping = name in names
+            if not dropping:
+                kept.append(word)
+            if equals:
+                dropping = False
+        return tuple(kept)
 
     def with_launch_options(self, words: tuple[str, ...]) -> Command:
         """The same command with other options for the launcher."""
-        if not self.launcher or self._script_at is None:
+        parts = self._parts
+        if not parts.launcher or parts.entry_at is None:
             return self
-        start = self.argv.index(self.launcher) + 1
-        return Command((*self.argv[:start], *words, *self.argv[self._script_at :]))
+        end = parts.launch_at + len(self.launch_options)
+        return Command((*self.argv[: parts.launch_at], *words, *self.argv[end:]))
+
+    @cached_property
+    def _script_at(self) -> int | None:
+        """Where a script stands that a Python interpreter runs, by itself or through a launcher."""
+        parts = self._parts
+        if not self.interpreter or parts.entry_at is None or parts.module:
+            return None
+        # A launcher starts other programs, too.
+        if parts.launcher and not self.argv[parts.entry_at].endswith(".py"):
+            return None
+        return parts.entry_at
 
     @property
     def script(self) -> str:
         """The Python script as it is written; empty where there is none."""
-        return "" if self._script_at is None else self.argv[self._script_at]
+        if self._script_at is None:
+            return ""
+        return self.argv[self._script_at]
+
+    @property
+    def module(self) -> str:
+        """The module that runs by ``-m`` and is no launcher; empty where there is none."""
+        if self._parts.entry_at is None or not self._parts.module:
+            return ""
+        return self.argv[self._parts.entry_at]
+
+    @property
+    def entry(self) -> str:
+        """What does the work: a script, ``-m module``, a program. Empty: an interpreter that runs no file."""
+        if self._parts.entry_at is None:
+            return ""
+        if self.module:
+            return f"-m {self.module}"
+        return self.argv[self._parts.entry_at]
 
     @property
     def before_script(self) -> tuple[str, ...]:
         """The words before the script: interpreter, its options, launcher."""
-        return self.argv if self._script_at is None else self.argv[: self._script_at]
+        if self._script_at is None:
+            return self.argv
+        return self.argv[: self._script_at]
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the script, or a program that is no interpreter, is given."""
-        if self._script_at is not None:
-            return self.argv[self._script_at + 1 :]
-        return () if self.interpreter else self.argv[1:]
+        """What the script, the module or the program is given."""
+        if self._parts.entry_at is None:
+            return ()
+        return self.argv[self._parts.entry_at + 1 :]
 
     @cached_property
-    def _options(self) -> tuple[Option, ...]:
+    def _argument_words(self) -> tuple[Option, ...]:
+        """The arguments as options; a word that stands alone is one without a name."""
         found = []
-        first = len(self.argv) - len(self.arguments)
-        for index, word in enumerate(self.argv[first:], first):
+        at = len(self.argv) - len(self.arguments)
+        while at < len(self.argv):
+            word = self.argv[at]
             name, equals, value = word.partition("=")
-            if equals:
-                found.append(Option(name, value, index, joined=True))
-            elif word.startswith("-"):
-                following = self.argv[index + 1] if index + 1 < len(self.argv) else ""
-                if following.startswith("-") or "=" in following:
-                    following = ""
-                found.append(Option(name, following, index, joined=False))
+            if equals and name and " " not in name:
+                found.append(Option(name, value, at, True))
+            elif not _is_option(word):
+                found.append(Option("", word, at, False))
+            else:
+                behind = self._value_behind(at)
+                found.append(Option(word, behind or "", at, False))
+                if behind is not None:
+                    at += 1
+            at += 1
         return tuple(found)
+
+    def _value_behind(self, at: int) -> str | None:
+        """The next word, where it is the value of the option at a place; None where that is a switch."""
+        if at + 1 == len(self.argv):
+            return None
+        following = self.argv[at + 1]
+        if "=" in following or _is_option(following):
+            return None
+        return following
 
     def options(self) -> Iterator[Option]:
         """The options among the arguments, in order."""
-        return iter(self._options)
+        for option in self._argument_words:
+            if option.name:
+                yield option
+
+    def values(self) -> Iterator[tuple[str, str]]:
+        """Every argument: the name of its option, without dashes, and its value; a bare word has no name."""
+        for option in self._argument_words:
+            yield option.name.lstrip("-"), option.value
 
     def option(self, name: str) -> str | None:
         """The value of an option by its name or the last part of it, the last of several; None: not given."""
         found = None
         for option in self.options():
             if name in (option.name, option.last_name):
+                found = option.value
+        return found
+
+    def value_of(self, keys: Collection[str]) -> str | None:
+        """The value of the last option that has one of the keys; None: not given."""
+        found = None
+        for option in self.options():
+            if option.key in keys:
                 found = option.value
         return found
 
@@ -171,7 +317,9 @@ class Command:
 
     def with_interpreter(self, program: str) -> Command:
         """The same command run by another interpreter; as it is where none runs it."""
-        return Command((program, *self.argv[1:])) if self.interpreter else self
+        if not self.interpreter:
+            return self
+        return Command((program, *self.argv[1:]))
 
     def with_before_script(self, *words: str) -> Command:
         """The same command with words put right before its script: a program that runs it."""
@@ -182,9 +330,13 @@ class Command:
     def shell_line(self, env: Mapping[str, str | None] | None = None) -> str:
         """The command as a line for a shell, with variables to set and (None) to unset."""
         changes = env or {}
-        words = [f"{name}={quote(value)}" for name, value in changes.items() if value is not None]
-        unset = [name for name, value in changes.items() if value is None]
+        unset, words = [], []
+        for name, value in changes.items():
+            if value is None:
+                unset.append(f"-u {name}")
+            else:
+                words.append(f"{name}={value and quote(value)}")
         if unset:
-            words = ["env", *(f"-u {name}" for name in unset), *words]
+            words = ["env", *unset, *words]
         words += [quote(word) for word in self.argv]
         return " ".join(words)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from lint_examples import FULL, SLIM, replaced, without
 
+from tipc.cli.main import main
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes, lint_file
 from tipc.config.lint.script_layout import layout_of_script
@@ -213,3 +214,22 @@ def test_an_option_behind_a_backslash_does_not_end_lint() -> None:
 
 def test_a_lost_line_below_the_trainers_is_still_one_finding() -> None:
     assert at(without(FULL, "pact_train")) == [("TC012", "error")]
+
+
+def test_a_fix_is_offered_only_where_the_script_is_known(tmp_path: Path, capsys) -> None:
+    (tmp_path / "own").mkdir()
+    lint_own(tmp_path / "own", CONFIG)
+    own = tmp_path / "own/test_tipc/train_infer_python.txt"
+    own.write_bytes(CONFIG.replace("\n", "\r\n").encode())
+    usual = tmp_path / "train_infer_python.txt"
+    usual.write_bytes(FULL.replace("\n", "\r\n").encode())
+    main(["lint", str(usual)])
+    assert "--fix can do it" in capsys.readouterr().out
+    main(["lint", str(own)])
+    told = capsys.readouterr().out
+    assert "fix: " in told
+    assert "--fix can do it" not in told
+    before = own.read_bytes()
+    main(["lint", "--fix", str(own)])
+    assert "is not known, so what reads this file is not" in "".join(capsys.readouterr())
+    assert own.read_bytes() == before

@@ -8,6 +8,7 @@ from plan_samples import MODELS, SAMPLES, changed
 from tipc.errors import UsageError
 from tipc.plan.fixes import FIXES
 from tipc.plan.model import Plan, Step
+from tipc.plan.plan_text import plan_text
 from tipc.plan.request import PlanOptions
 from tipc.plan.shell_lines import commands_text
 from tipc.plan.target.machine import Machine
@@ -185,9 +186,23 @@ def test_another_device_is_planned_for_even_if_it_is_not_here(plan) -> None:
     made = plan("seg", device="npu", machine=Machine(cores=2))
     assert "--device=npu" in of(made, "train")[0].argv
     assert "--devices=0,1" in of(made, "train")[1].argv
-    assert any("--device=npu" in step.argv for step in of(made, "infer", "gpu"))
+    assert any("--device=npu" in step.argv for step in of(made, "infer", "npu"))
     assert all(cell.not_certified[0]["device"] == "npu" for cell in made.cells)
     assert "Global.use_npu=True" in of(plan("ocr", device="npu"), "train")[0].argv
+
+
+@pytest.mark.parametrize("family", ["models", "clas", "seg", "ocr", "det"])
+def test_steps_of_another_device_are_called_by_it(plan, family: str) -> None:
+    made = plan(family, device="npu", machine=Machine(cores=2))
+    there = [step for step in of(made, "infer") if step.device == "npu"]
+    assert there
+    for step in there:
+        assert step.settings["device"] == "npu"
+        assert "/infer-npu" in step.id
+    assert "gpu" not in {skip.device for skip in made.skipped}
+    text = plan_text(made, Machine(cores=2))
+    assert "infer npu" in text
+    assert "infer gpu" not in text
 
 
 def test_a_boolean_device_is_switched_off_on_a_cpu(plan) -> None:

@@ -19,7 +19,7 @@ def bare(monkeypatch) -> None:
     for name in interpreter.ENVIRONMENTS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr(interpreter, "_paddle_is_here", lambda: False)
+    monkeypatch.setattr(interpreter, "has_paddle_beside", lambda: False)
 
 
 def program(folder: Path, name: str) -> str:
@@ -66,20 +66,16 @@ def test_a_tool_without_paddle_runs_the_python_of_the_machine(monkeypatch, tmp_p
     monkeypatch.setenv("PATH", str(tmp_path))
     found = resolve("python3.7")
     assert (found.program, found.reason.code) == (there, "python-usual")
-    monkeypatch.setattr(interpreter, "_paddle_is_here", lambda: True)
-    monkeypatch.setattr(
-        sys, "prefix", sys.base_prefix
-    )  # no environment, and paddle is there: tipc's own runs
-    assert resolve("python3.7").program == sys.executable
 
 
-@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="tipc runs in no environment of its own here")
-def test_an_environment_that_has_tipc_and_paddle_comes_before_path(monkeypatch, tmp_path: Path) -> None:
-    program(tmp_path, "python3")
+def test_tipcs_own_interpreter_comes_last_also_where_it_has_paddle(monkeypatch, tmp_path: Path) -> None:
+    """Python 3 of the machine is on PATH, under another name than the config's."""
+    monkeypatch.setattr(interpreter, "has_paddle_beside", lambda: True)
+    there = program(tmp_path, "python3")
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(interpreter, "_paddle_is_here", lambda: True)
-    found = resolve("python3")
-    assert (found.program, found.reason.code) == (sys.executable, "python-beside-tipc")
+    named, absent = resolve("python3"), resolve("python3.7")
+    assert (named.program, named.reason.code) == (there, "python-on-path")
+    assert (absent.program, absent.reason.code) == (sys.executable, "python-of-tipc")
 
 
 def test_a_path_in_the_config_is_taken_as_it_is(monkeypatch, tmp_path: Path) -> None:

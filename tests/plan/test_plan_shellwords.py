@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -111,6 +112,19 @@ def test_the_words_are_bashs_own(text: str) -> None:
     expected = bash_words(text)
     if expected is not None:
         assert words == expected
+
+
+@needs_bash
+def test_every_short_word_of_braces_is_expanded_as_in_bash() -> None:
+    texts = []
+    for length in range(1, 6):
+        for characters in itertools.product("{},a", repeat=length):
+            texts.append("".join(characters))
+    program = "\n".join(f"printf '[%s]' {text}; echo" for text in texts)
+    done = subprocess.run(["bash", "-c", program], capture_output=True, check=True, text=True)
+    for text, expected in zip(texts, done.stdout.splitlines(), strict=True):
+        words = split_words(text, lookup, "/nowhere") or [""]
+        assert "".join(f"[{word}]" for word in words) == expected, text
 
 
 @needs_bash

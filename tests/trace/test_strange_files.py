@@ -50,6 +50,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
     "a link to itself": lambda path: path.symlink_to(path),
     "random bytes": lambda path: path.write_bytes(bytes(range(256)) * 40),
     "deeply nested": nested,
+    "very many lines": lambda path: path.write_text("a:b\n" * 300_000),
     "one long line": lambda path: path.write_text("/a" * 1_000_000),
 }
 CALLS = (
@@ -106,10 +107,25 @@ def test_a_config_that_is_none_ends_with_a_message_at_most(tmp_path: Path, kind:
     write(tmp_path / "repo")
     (tmp_path / "repo" / CONFIG).unlink()
     KINDS[kind](tmp_path / "repo" / CONFIG)
-    for words in (("plan", CONFIG), ("lint", CONFIG)):
+    for words in (("plan", CONFIG), ("lint", CONFIG), ("check",)):
         done = look(tmp_path / "repo", words)
         assert done.returncode in (0, 1, 2), (words, done.stderr)
         assert "Traceback" not in done.stderr, (words, done.stderr)
+
+
+def test_folders_deeper_than_a_path_can_be_long_are_not_looked_at(tmp_path: Path) -> None:
+    write(tmp_path / "repo")
+    place = os.open(tmp_path / "repo/test_tipc/configs", os.O_RDONLY)
+    for _ in range(250):  # of 20 letters each: more than the 4,096 that a path may have
+        os.mkdir("d" * 20, dir_fd=place)
+        inside = os.open("d" * 20, os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inside
+    os.close(place)
+    for words in (("plan", "test_tipc/configs"), ("lint", "test_tipc"), ("check",)):
+        done = look(tmp_path / "repo", words)
+        assert done.returncode in (0, 1, 2), (words, done.stderr[-1000:])
+    subprocess.run(["rm", "-rf", str(tmp_path / "repo")], check=True)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "a directory"])

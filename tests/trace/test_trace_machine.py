@@ -84,6 +84,17 @@ def test_on_a_machine_with_gpus_everything_is_planned(tmp_path: Path) -> None:
     assert len({step.log for step in plan.steps}) == len(plan.steps)
 
 
+def test_steps_for_another_device_are_called_by_it(tmp_path: Path) -> None:
+    config = make_repository(tmp_path, MODELS)
+    options = PlanOptions(repo=str(tmp_path), machine=Machine(2, 0, (("npu", 2),)), device="npu")
+    plan = trace_plan(config, "lite_train_lite_infer", options)
+    inferences = [step for step in plan.steps if step.kind == "infer"]
+    assert {step.settings["device"] for step in inferences} == {"npu", "cpu"}
+    for step in inferences:
+        assert f"/infer-{step.settings['device']}" in step.id
+        assert step.device == step.settings["device"]
+
+
 def test_a_cell_that_asks_for_more_gpus_is_left_out_with_all_its_steps(tmp_path: Path) -> None:
     config = make_repository(tmp_path, MODELS)
     plan = trace_plan(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tipc.command import Command
 from tipc.config.source import source_of
 from tipc.errors import UsageError
-from tipc.plan.trace.read import paths
-from tipc.plan.trace.read.purposes import dissect, kind_of, purpose_of, purposes
+from tipc.plan.trace.read.purposes import kind_of, purpose_of, purposes
 from tipc.plan.trace.read.status import status_lines
 from tipc.plan.trace.record import demand
 from tipc.plan.trace.record.find_script import find_script
@@ -48,7 +48,7 @@ REPO = Path("/repo")
     ],
 )
 def test_the_kind_is_told_from_the_words(command: str, kind: str) -> None:
-    assert kind_of(dissect(command.split()), None) == kind
+    assert kind_of(Command(tuple(command.split())), None) == kind
 
 
 def test_the_config_knows_better_than_the_words() -> None:
@@ -60,7 +60,7 @@ def test_the_config_knows_better_than_the_words() -> None:
     known = purposes(source)
 
     def purpose(command: str, cwd: str = ".") -> tuple[str, str] | None:
-        found = purpose_of(dissect(command.split()), known, cwd)
+        found = purpose_of(Command(tuple(command.split())), known, cwd)
         return (found.key, found.kind) if found else None
 
     assert purpose("python main.py -c a.yml --out=o/norm_train_gpus_0") == ("norm_train", "train")
@@ -69,33 +69,6 @@ def test_the_config_knows_better_than_the_words() -> None:
     assert purpose("python main.py --freeze") == ("pact_export", "export")
     assert purpose("python x.py", "python") == ("inference", "infer")
     assert purpose("python other.py") is None
-
-
-def test_a_launch_is_taken_apart() -> None:
-    launch = "python -m paddle.distributed.launch --ips=a,b --devices 0,1 --log_dir=l"
-    command = dissect([*launch.split(), "t.py", "--x", "1"])
-    assert (command.program, command.arguments, command.launched) == ("t.py", ("--x", "1"), True)
-    assert command.launch == {"--ips": "a,b", "--devices": "0,1", "--log_dir": "l"}
-
-
-@pytest.mark.parametrize(
-    "command", ["python -c pass", "python", "python --version", "python3 -", "python -m"]
-)
-def test_questions_to_the_interpreter_are_no_steps(command: str) -> None:
-    words = command.split()
-    assert dissect(words).inline or dissect(words).program == "-m"
-
-
-def test_options_are_read_in_every_spelling() -> None:
-    words = ["--a=1", "--b", "2", "-o", "X.y=3", "--flag", "--n", "-5", "bare"]
-    assert dict(paths.options(words)) == {
-        "a": "1",
-        "b": "2",
-        "X.y": "3",
-        "flag": "",
-        "n": "-5",
-        "": "bare",
-    }
 
 
 TRACE = """\
@@ -132,7 +105,7 @@ def test_any_text_is_read_without_failing(text: str) -> None:
     list(demand.lookups(text, REPO))
     demand.programs(text, REPO, lambda path: False)
     status_lines(text, [["python", text]])
-    dissect(["python", text, text])
+    list(Command(("python", text, text)).values())
     purposes(source_of(text.encode("utf-8", "surrogatepass"), "c"))
 
 

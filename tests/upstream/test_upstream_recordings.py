@@ -22,18 +22,23 @@ from tipc.plan.request import PlanOptions  # noqa: E402
 CASES = [(case, mode) for base in BASES for case in cases(base) for mode in case.modes]
 
 
-def recordings(base: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """The recordings of a base by case and mode. A missing file is a failure, no reason to skip."""
+def lines_of(base: str) -> list[dict[str, Any]]:
+    """The lines of a file of recordings. A missing file is a failure, no reason to skip."""
     with gzip.open(HERE / f"{base}.jsonl.gz", "rt", encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    return {(line["case"], line["mode"]): line for line in lines[1:]}
+        return [json.loads(line) for line in file]
 
 
-RECORDED = {base: recordings(base) for base in BASES}
+RECORDED: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}  # base → (case, mode) → recording
+CHECKOUTS: dict[str, str] = {}  # base → the folder's name: benchmark_train.sh names its logs after it
+for _base in BASES:
+    _header, *_runs = lines_of(_base)
+    RECORDED[_base] = {(run["case"], run["mode"]): run for run in _runs}
+    CHECKOUTS[_base] = Path(_header["checkout"]).name
 
 
-def planned(case: Case, mode: str, root: Path) -> list[dict[str, Any]]:
+def planned(case: Case, mode: str, folder: Path) -> list[dict[str, Any]]:
     """The commands of the plan as upstream, in the form of a recording."""
+    root = folder / CHECKOUTS[case.base]
     path = root / case.config
     path.parent.mkdir(parents=True)
     path.write_bytes(case.text)

@@ -279,3 +279,29 @@ for _name, (_text, _fields) in CHAIN_BASES.items():
     BASES[_name] = _text
     FIELDS[_name] = _fields.split()
 TRAINING = [name for name in BASES if "-" not in name]
+
+# The block that benchmark_train.sh reads, after the lines of the training config.
+_PROFILER = "--profiler_options:batch_range=[10,20];state=GPU;profile_path=model.profile"
+_FLAGS = "flags:FLAGS_eager_delete_tensor_gb=0.0;FLAGS_conv_workspace_size_limit=4096"
+_BLOCK = ("batch_size:4", "fp_items:fp32|fp16", "epoch:3")
+_BLOCK_FIELDS = ("bench_batch", "bench_precision", "bench_epoch")
+_BLOCKS = {
+    "seg": ((), (), (("bench_last", "log_iters:15;repeats:500"),)),
+    "ocr": ((), (), ()),
+    "clas": (
+        ("model_type:norm_train|to_static_train", "num_workers:12"),
+        ("bench_type", "bench_workers"),
+        (),
+    ),
+    "det": (("repeat:2",), ("bench_repeat",), ()),
+}
+for _family, (_own, _own_fields, _end) in _BLOCKS.items():
+    _head, _static, _tail = BASES[_family].partition("\n===to_static")
+    _lines = ["===train_benchmark_params===", *_BLOCK, *_own, _PROFILER, _FLAGS]
+    _names = ["-", *_BLOCK_FIELDS, *_own_fields, "bench_profile", "bench_flags"]
+    _after = (_static + _tail).removeprefix("\n").split("\n") if _static else []
+    _lines += [*_after, *(line for _, line in _end)]
+    _names += [*("-" for _ in _after), *(name for name, _ in _end)]
+    _before = FULL_FIELDS[: _head.count("\n") + 1]
+    BASES[f"{_family}-benchmark_train"] = "\n".join([_head, *_lines])
+    FIELDS[f"{_family}-benchmark_train"] = [*_before, *_names]

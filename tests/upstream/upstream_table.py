@@ -23,6 +23,7 @@ FILES = {
     "ptq": "train_ptq_infer_python.txt",
     "infer": "model_infer_python.txt",
     "paddle2onnx": "paddle2onnx_infer_python.txt",
+    "benchmark_train": "train_infer_python.txt",
 }
 MACHINES = "192.168.0.1,192.168.0.2;0,1"
 
@@ -107,6 +108,8 @@ def modes_of(base: str) -> tuple[str, ...]:
         return WHOLE
     if base.endswith("-paddle2onnx"):
         return ("paddle2onnx_infer",)
+    if base.endswith("-benchmark_train"):
+        return ("benchmark_train",)
     return (*MODES, "klquant_whole_infer") if base == "det" else MODES
 
 
@@ -399,3 +402,47 @@ vary("infer_image_null", INFER, image="null")
 vary("infer_mkldnn_null", INFER, mkldnn="null")
 vary("infer_precision_null", INFER, precision="null")
 vary("infer_no_models", INFER, infer_model="")
+
+# Training benchmarks.
+BENCHMARK = tuple(f"{family}-benchmark_train" for family in FULL_FAMILIES)
+vary("bench_two_batches", BENCHMARK, bench_batch="2|4", bench_precision="fp32")
+vary("bench_three_precisions", BENCHMARK, bench_precision="fp32|amp|fp16")
+vary("bench_no_batch", BENCHMARK, bench_batch="")
+vary("bench_epoch_empty", BENCHMARK, bench_epoch="")
+vary("bench_flags_null", BENCHMARK, bench_flags="null")
+vary("bench_flags_one", BENCHMARK, bench_flags="FLAGS_cudnn_deterministic=True")
+vary("bench_flags_last_empty", BENCHMARK, bench_flags="FLAGS_a=1;;FLAGS_b=2;")
+vary("bench_profile_quoted", BENCHMARK, bench_profile="'batch_range=[1,2];state=GPU'  ")
+vary("bench_profile_with_slash", BENCHMARK, bench_profile="profile_path=a/b")
+vary("bench_param1_given", BENCHMARK, line={"param1": "--more:5"})
+vary("bench_python_other_name", BENCHMARK, python="python3.7")
+vary("bench_machines", BENCHMARK, gpu_list=MACHINES)
+vary("bench_trainer_norm_pact", BENCHMARK, trainer="norm_train|pact_train", bench_precision="fp32")
+vary("bench_trainer_pact", BENCHMARK, trainer="pact_train")
+vary("bench_trainer_unknown", BENCHMARK, trainer="surprise_train")
+vary("bench_eval_elsewhere", BENCHMARK, rewrite=lambda text: text.replace("===eval", "##\n===eval", 1))
+vary("bench_blank_line_below", BENCHMARK, rewrite=lambda text: text + "\n\n")
+vary("bench_key_with_slash", BENCHMARK, line={"epoch": "a/b:lite_train_lite_infer=2"})
+vary("bench_save_key_null", BENCHMARK, line={"save_model": "null:null"})
+vary("bench_second_header", BENCHMARK, rewrite=lambda text: "===a_train_benchmark_params_b===\n" + text)
+SEG_BENCHMARK = "seg-benchmark_train"
+vary("bench_autocast_key", SEG_BENCHMARK, line={"autocast": "Global.auto_cast:null"})
+vary("bench_last_skips", SEG_BENCHMARK, line={"bench_last": "log_iters:5;skip_iters:2;repeats:500"})
+vary("bench_last_matting", SEG_BENCHMARK, line={"bench_last": "log_iters:15;task:mat"})
+vary("bench_last_other", SEG_BENCHMARK, line={"bench_last": "random_infer_input:[{float32,[3,512,1024]}]"})
+CLAS_BENCHMARK = "clas-benchmark_train"
+_SHUFFLED = (
+    "train.py -o DataLoader.Train.sampler.shuffle=False -o DataLoader.Train.loader.num_workers=0"
+    " -o DataLoader.Train.loader.use_shared_memory=False -o DataLoader.Train.loader.use_shared_memory=False"
+)
+vary("bench_texts_replaced", CLAS_BENCHMARK, norm_train=_SHUFFLED)
+vary("bench_one_type", CLAS_BENCHMARK, bench_type="norm_train")
+vary("bench_fused", CLAS_BENCHMARK, model_name="CLIP_vit_base_patch16_224_x", bench_precision="fp32|amp|fp16")
+vary("bench_recognition", CLAS_BENCHMARK, model_name="GeneralRecognition_tiny")
+vary("amp_fused", "clas", model_name="CLIP_vit_base_patch16_224_x", autocast="amp|fp16|fp32")
+vary("bench_many_epochs", "det-benchmark_train", model_name="tiny_hrnet", bench_epoch="2")
+vary(
+    "bench_to_static",
+    "det-benchmark_train ocr-benchmark_train seg-benchmark_train",
+    trainer="to_static_train",
+)

@@ -55,7 +55,9 @@ def second_field(line: Value) -> Value:
 def rest_of_line(line: Value) -> Value:
     """Everything after the first colon, or the whole line where there is none: PaddleDetection's value."""
     head, colon, rest = line.text.partition(":")
-    return _echoed(line.part(len(head) + 1, rest) if colon else line)
+    if colon:
+        line = line.part(len(head) + 1, rest)
+    return _echoed(line)
 
 
 VALUE_RULES = {"second field": second_field, "rest of line": rest_of_line}
@@ -64,9 +66,12 @@ VALUE_RULES = {"second field": second_field, "rest of line": rest_of_line}
 def for_mode(line: Value, mode: str) -> Value:
     """The item of ``mode=value|mode=value`` for a mode; empty where it is not listed."""
     for item in items(second_field(line)):
-        fields = items(item, "=")
-        if (fields[0].text if fields else "") == mode:
-            return _echoed(fields[1]) if len(fields) > 1 else item.part(len(item.text), "")
+        name, *values = items(item, "=") or [item]
+        if name.text != mode:
+            continue
+        if values:
+            return _echoed(values[0])
+        return item.part(len(item.text), "")
     return Value("", line.line, line.column)
 
 

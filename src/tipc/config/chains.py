@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 
 from tipc.config.dialects import chain_of_header
+from tipc.config.dialects.training_benchmark import BLOCK
+from tipc.config.layout import line_after
 from tipc.config.source import Source
 from tipc.kinds import (
     BENCHMARK_CHAIN,
@@ -101,6 +103,11 @@ def chain_of(source: Source) -> tuple[str, tuple[Evidence, ...]]:
     if named:
         return named, (name_evidence,)
     return _by_lines(source)
+
+
+def has_benchmark(source: Source) -> bool:
+    """Whether a training config says what benchmark_train.sh measures."""
+    return line_after(source, BLOCK) > 0
 
 
 def _benchmark(source: Source) -> Evidence | None:

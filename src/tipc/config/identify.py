@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from tipc.config.chains import Evidence, chain_of
+from tipc.config.chains import Evidence, chain_of, has_benchmark
 from tipc.config.dialects import FAMILIES, KEYS, TABLES, Keys, dialect_of_chain, has_table, load
 from tipc.config.scripts import digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
-from tipc.errors import ErrorText, UsageError, wording
-from tipc.kinds import CHAINS, TRAIN_CHAIN
+from tipc.errors import Message, UsageError, wording
+from tipc.kinds import BENCHMARK_CHAIN, CHAINS, TRAIN_CHAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,7 @@ class Identity(NamedTuple):
         """Whether there is a script to trace."""
         return bool(self.chain and (self.script or self.candidates))
 
-    def refusal(self) -> ErrorText:
+    def refusal(self) -> Message:
         """Why nothing can be planned, in one sentence."""
         if not self.chain:
             return wording("this is no TIPC config: no header, name or line tells what it is for")
@@ -89,10 +89,17 @@ def is_config(path: str) -> bool:
     return bool(chain_of(source)[0])
 
 
-def identify(source: Source, repo: str | os.PathLike[str], *, dialect: str = "") -> Identity:
-    """What a file is in its repository. ``dialect`` (``--dialect``) is believed, whatever script is there."""
+def identify(source: Source, repo: str | os.PathLike[str], *, dialect: str = "", mode: str = "") -> Identity:
+    """What a file is in its repository. ``dialect`` (``--dialect``) is believed, whatever script is there.
+
+    In the mode ``benchmark_train`` a training config is one of the training benchmark, which has a script of
+    its own.
+    """
     root = os.path.realpath(repo)
     chain, evidence = chain_of(source)
+    if mode == BENCHMARK_CHAIN and (chain == TRAIN_CHAIN or has_benchmark(source)):
+        chain = BENCHMARK_CHAIN
+        evidence = (*evidence, Evidence("option", f"the mode {mode}"))
     if dialect:
         load(dialect)  # a name that does not exist is an error here
         chain = chain or TRAIN_CHAIN

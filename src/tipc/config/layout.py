@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -85,15 +86,16 @@ def parse(source: Source, layout: Layout) -> Config:
     """Read a file by a layout. Never fails: what is missing is empty."""
     rows = {row.name: row for row in layout.rows if row.reads}
     for name, word in layout.after:
-        rows[name] = Row(_index_after(source, word), name, "kv", kind="script")
+        rows[name] = Row(line_after(source, word), name, "kv", kind="script")
     return Config(source, layout, source.seen(layout.limit), rows)
 
 
-def _index_after(source: Source, word: str) -> int:
+def line_after(source: Source, word: str) -> int:
     """Where ``lines[$(grep -n -w word file)]`` points: a physical number as an index; 0 without a match."""
+    if not any(word in line.text for line in source.lines):
+        return 0
+    alone = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
     for line in source.lines:
-        if word in line.text:
-            before, _, after = line.text.partition(word)
-            if not (before[-1:] + after[:1]).replace("_", "a").isalnum():
-                return line.number
+        if alone.search(line.text):
+            return line.number
     return 0

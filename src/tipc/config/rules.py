@@ -182,10 +182,14 @@ class Dialect(NamedTuple):
 
     def rules_for(self, path: str, as_upstream: bool) -> Rules:
         """The rules of one config file."""
-        rules = self.rules if as_upstream else self.rules._replace(**self.promise)
+        rules = self.rules
+        if not as_upstream:
+            rules = rules._replace(**self.promise)
         for word, upstream, promise in self.files:
             if word in path:
-                rules = rules._replace(**(upstream if as_upstream else {**upstream, **promise}))
+                rules = rules._replace(**upstream)
+                if not as_upstream:
+                    rules = rules._replace(**promise)
         return rules
 
 

@@ -34,6 +34,7 @@ FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")  # of a repository; scripts are
 _HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
 # Of scripts for other hardware: they rewrite the config and call the usual script.
 _OTHER_HARDWARE = ("_npu.", "_xpu.", "_mlu.", "_gcu.", "_dcu.", "_jeston.", "_jetson.", "_mac", "_windows")
+_NOT_OF_A_CHAIN = (*_HELPERS, *_OTHER_HARDWARE)
 _USUAL = frozenset(name for chain in SCRIPTS for name in SCRIPTS[chain] if chain != BENCHMARK_CHAIN)
 
 _CALLS = re.compile(r"""(?:^|[\s;"'`(])(?:source|\.|bash|sh)\s+["']?([\w./${}-]*?)([\w-]+\.sh)\b""")
@@ -60,16 +61,17 @@ def reading_script(config: str, repo: str, chain: str) -> Script:
                 return _script(os.path.join(folder, name), repo)
         others = _other_scripts(names, chain)
         if others:
-            paths = [os.path.join(folder, name) for name in others]
-            if len(paths) == 1:
-                return _script(paths[0], repo)
-            return Script(candidates=tuple(os.path.relpath(path, repo) for path in paths))
+            if len(others) == 1:
+                return _script(os.path.join(folder, others[0]), repo)
+            return Script(candidates=tuple(os.path.relpath(f"{folder}/{name}", repo) for name in others))
     return Script()
 
 
 def _script(path: str, repo: str) -> Script:
     name = os.path.relpath(path, repo)
-    return Script(thin=name) if _is_thin(text_of(path)) else Script(name)
+    if _is_thin(text_of(path)):
+        return Script(thin=name)
+    return Script(name)
 
 
 @lru_cache(maxsize=64)
@@ -79,16 +81,27 @@ def _is_thin(text: str) -> bool:
     return "tipc run" in code and "lines[" not in code and "eval " not in code
 
 
-def _folders(config: str, repo: str) -> list[str]:
+def _folders(config: str, repo: str) -> tuple[str, ...]:
     """Where the script may be: the config's own folders below the repository, then its usual folders."""
+    if os.path.islink(config):
+        config = os.path.realpath(config)
+    return _folders_of(os.path.dirname(os.path.abspath(config)), os.path.abspath(repo))
+
+
+@lru_cache(maxsize=1024)
+def _folders_of(folder: str, repo: str) -> tuple[str, ...]:
+    # Hundreds of configs share their folders, and to look for symbolic links on the way costs.
     found = []
-    folder = os.path.dirname(os.path.realpath(config))
+    folder = os.path.realpath(folder)
     root = os.path.realpath(repo)
     while folder.startswith(root + os.sep):
         found.append(folder)
         folder = os.path.dirname(folder)
-    found += [os.path.join(root, name) for name in FOLDERS]
-    return list(dict.fromkeys(found))
+    for name in FOLDERS:
+        usual = os.path.join(root, name)
+        if usual not in found:
+            found.append(usual)
+    return tuple(found)
 
 
 def _scripts_in(folder: str) -> tuple[str, ...]:
@@ -113,13 +126,13 @@ def _other_scripts(names: tuple[str, ...], chain: str) -> list[str]:
     """
     if not names:
         return []
-    own = [
-        name
-        for name in names
-        if name not in _USUAL and not any(part in name for part in (*_HELPERS, *_OTHER_HARDWARE))
-    ]
-    if any(name in _USUAL for name in names):
-        return [name for name in own if chain in name]
+    has_usual = not _USUAL.isdisjoint(names)
+    own = []
+    for name in names:
+        if name in _USUAL or any(part in name for part in _NOT_OF_A_CHAIN):
+            continue
+        if not has_usual or chain in name:
+            own.append(name)
     return own
 
 
@@ -170,8 +183,12 @@ def _located(before: str, name: str, script: str, repo: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    lines = (line.rstrip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not _COMMENT.match(line))
+    code = []
+    for line in text.splitlines():
+        line = line.rstrip()
+        if line and not _COMMENT.match(line):
+            code.append(line)
+    return "\n".join(code)
 
 
 def digest(path: str, repo: str) -> str:
@@ -182,12 +199,12 @@ def digest(path: str, repo: str) -> str:
 
 def digest_of(paths: tuple[str, ...]) -> str:
     """``digest`` of a script and its helpers, where these are known."""
-    return _digest(tuple(text_of(path) for path in paths))
+    return _digest(tuple(map(text_of, paths)))
 
 
 @lru_cache(maxsize=64)
 def _digest(texts: tuple[str, ...]) -> str:
     import hashlib
 
-    clean = "\0".join(_without_comments(text) for text in texts)
+    clean = "\0".join(map(_without_comments, texts))
     return hashlib.sha256(clean.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple
 
 from tipc.bounded import read_bounded
-from tipc.errors import ErrorText, UsageError, wording
+from tipc.errors import Message, UsageError, wording
 from tipc.meant import path_meant
 
 
@@ -46,6 +46,7 @@ class Line(NamedTuple):
         return self.text.endswith("\r")
 
 
+MOST_LINES = 5000  # the longest upstream has a few hundred; a stranger's could keep us busy for hours
 NOWHERE = Line(0, "")
 
 
@@ -60,7 +61,7 @@ class Source(NamedTuple):
         return tuple(line for line in self.lines[:limit] if line.text)
 
     def error(
-        self, message: str | ErrorText, at: Value | Line | int = 0, *, remedy: str | ErrorText = ""
+        self, message: str | Message, at: Value | Line | int = 0, *, remedy: str | Message = ""
     ) -> UsageError:
         """An error that points into this file."""
         line, column = 0, 0
@@ -97,6 +98,10 @@ def read_source(path: str | os.PathLike[str]) -> Source:
             wording("the config file cannot be read: {reason}", reason=reason), path=name
         ) from None
     source = source_of(data, name)
+    if len(source.lines) > MOST_LINES:
+        raise UsageError(
+            wording("the config file has more than {most} lines", most=MOST_LINES), path=name, line=MOST_LINES
+        )
     for line in source.lines:
         if "\0" in line.text:
             column = line.text.index("\0") + 1

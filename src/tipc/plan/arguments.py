@@ -22,7 +22,13 @@ SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script",
 SCRIPT_VARIABLES = {
     "MODE": "mode",
     "LOG_PATH": "log_path",
-    **{name: name for name in ("model_name", "python", "gpu", "trainer", "autocast", "ips", "nodes")},
+    "model_name": "model_name",
+    "python": "python",
+    "gpu": "gpu",
+    "trainer": "trainer",
+    "autocast": "autocast",
+    "ips": "ips",
+    "nodes": "nodes",
 }
 
 
@@ -57,30 +63,48 @@ def planned_command(
     mistakes = variables.rules.mistakes
     if not mistakes and not variables.interpreters:
         _check_interpreter(interpreter_word(command.values.get("python", "")), command, variables)
-    text, fails = command.text, False
-    targets: list[str] | None = None
-    live = mistakes and command.kind in variables.rules.live_pipe and command.log != ""
-    if live:
-        # Python gets what stands before a pipe; the status is that of what stands after it: no program.
-        text, pipe, _ = text.partition("|")
-        fails = pipe != ""
-    elif "|" in text:
-        text = text.replace("|", " ") if mistakes else _with_protected_pipes(command, variables)
-    if mistakes and ">" not in text and not fails and (live or command.printed != command.text):
-        # A blank in the log's name ends the redirection there, and what follows it is an argument.
-        text = f"{text} > {command.log} 2>&1" if live else command.printed.replace("|", " ")
-        targets = []
+    run = _run_text(command, variables)
+    targets: list[str] | None = [] if run.redirected else None
     lookup = _lookup(command, mistakes)
     try:
-        words = _assigned(split_words(text, lookup, cwd, targets), fails)
-        if targets is not None:
-            _check_targets([split_words(target, lookup, cwd) for target in targets if target], variables)
+        words = _assigned(split_words(run.text, lookup, cwd, targets), run.fails)
+        written = [split_words(target, lookup, cwd) for target in targets or ()]
+        for target in written:
+            _check_target(target, variables)
     except ShellNeeded as problem:
         if not allow_shell or not problem.runs:
             raise _refused(problem, command, variables) from None
-        words = PlannedCommand(_best_effort(text, problem.token, command, mistakes, cwd), shell=text.strip())
+        argv = _best_effort(run.text, problem.token, command, mistakes, cwd)
+        words = PlannedCommand(argv, shell=run.text.strip())
     _check_interpreter(words.argv[0] if words.argv else "", command, variables)
     return words
+
+
+class RunText(NamedTuple):
+    """What of a command's text bash runs."""
+
+    text: str
+    redirected: bool = False  # the text says where its output goes
+    fails: bool = False  # as ``PlannedCommand.fails``
+
+
+def _run_text(command: ScriptCommand, variables: Variables) -> RunText:
+    """The text that bash takes for the command; in a plan of our own a pipe of an option is no pipe."""
+    if not variables.rules.mistakes:
+        if "|" in command.text:
+            return RunText(_with_protected_pipes(command, variables))
+        return RunText(command.text)
+    text = command.text
+    if command.log and command.kind in variables.rules.live_pipe:
+        # Python gets what stands before a pipe; the status is that of what stands after it: no program.
+        text, pipe, _ = text.partition("|")
+        if pipe or ">" in text:
+            return RunText(text, fails=pipe != "")
+        return RunText(f"{text} > {command.log} 2>&1", redirected=True)
+    if ">" in text or command.printed == text:
+        return RunText(text.replace("|", " "))
+    # A blank in the log's name ends the redirection there, and what follows it is an argument.
+    return RunText(command.printed.replace("|", " "), redirected=True)
 
 
 def visible_of(command: ScriptCommand) -> str | None:
@@ -100,7 +124,9 @@ def _lookup(command: ScriptCommand, mistakes: bool) -> Lookup:
 
     def script_variable(name: str) -> str:
         ours = SCRIPT_VARIABLES.get(name)
-        return command.values.get(ours, "") if ours else os.environ.get(name, "")
+        if ours:
+            return command.values.get(ours, "")
+        return os.environ.get(name, "")
 
     return script_variable
 
@@ -155,18 +181,22 @@ def _check_interpreter(name: str, command: ScriptCommand, variables: Variables) 
 
 def interpreter_word(python: str) -> str:
     """The program of a ``python:`` line: its first word that assigns nothing."""
-    return next((word for word in python.split() if not is_assignment(word)), "")
+    for word in python.split():
+        if not is_assignment(word):
+            return word
+    return ""
 
 
-def _check_targets(targets: list[list[str]], variables: Variables) -> None:
+def _check_target(words: list[str], variables: Variables) -> None:
     """The script writes into directories that it has made; anywhere else the command does not even start."""
     made = normpath(variables.values["log_path"])
-    for words in targets:
-        target = words[0] if len(words) == 1 else ""
-        directory = normpath(dirname(target) or ".")
-        inside = directory == "." or made == directory or made.startswith(f"{directory}/")
-        if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
-            raise BashStops(f"bash cannot write the log `{' '.join(words)}`")
+    target = ""
+    if len(words) == 1:
+        target = words[0]
+    directory = normpath(dirname(target) or ".")
+    inside = directory == "." or made == directory or made.startswith(f"{directory}/")
+    if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
+        raise BashStops(f"bash cannot write the log `{' '.join(words)}`")
 
 
 def _refused(problem: ShellNeeded, command: ScriptCommand, variables: Variables) -> UsageError | BashStops:

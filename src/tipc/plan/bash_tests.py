@@ -13,28 +13,31 @@ def bracket(*words: str) -> bool:
     if count == 1:
         return words[0] != ""
     if count == 2:
-        if words[0] == "!":
-            return words[1] == ""
-        return _unary(words[0], words[1]) if words[0] in _UNARY else False
+        return _unary(words[0], words[1])
     if count == 3:
-        left, operator, right = words
-        if operator in ("=", "=="):
-            return left == right
-        if operator == "!=":
-            return left != right
-        if operator == "-a":
-            return bool(left) and bool(right)
-        if operator == "-o":
-            return bool(left) or bool(right)
-        return left == "!" and words[1] in _UNARY and not _unary(operator, right)
+        return _binary(*words)
     if count == 4 and words[0] == "!" and words[2] in ("=", "==", "!="):
-        return not bracket(*words[1:])
+        return not _binary(*words[1:])
     return False
 
 
 def _unary(operator: str, word: str) -> bool:
-    """Only the two that look at the word itself; for a plan, no value names a file."""
-    return word == "" if operator == "-z" else operator == "-n" and word != ""
+    """Only those that look at the word itself; for a plan, no value names a file."""
+    if operator in ("!", "-z"):
+        return word == ""
+    return operator == "-n" and word != ""
+
+
+def _binary(left: str, operator: str, right: str) -> bool:
+    if operator in ("=", "=="):
+        return left == right
+    if operator == "!=":
+        return left != right
+    if operator == "-a":
+        return bool(left) and bool(right)
+    if operator == "-o":
+        return bool(left) or bool(right)
+    return left == "!" and operator in _UNARY and not _unary(operator, right)
 
 
 def bare(value: str, operator: str, text: str) -> bool:

@@ -6,21 +6,21 @@ import os
 from dataclasses import replace
 
 from tipc.command import Command
-from tipc.config.chains import Evidence
+from tipc.config.chains import chain_of, has_benchmark
 from tipc.config.dialects import NAMES, load
+from tipc.config.dialects.training_benchmark import BLOCK
 from tipc.config.identify import Identity, identify, repository_of
 from tipc.config.layout import parse
-from tipc.config.rules import Dialect
-from tipc.config.scripts import reading_script
+from tipc.config.rules import Dialect, Rules
 from tipc.config.source import Source, read_source
 from tipc.errors import UsageError, wording
-from tipc.kinds import BENCHMARK_CHAIN, DEVICES, DY2STATIC_CHAIN, TRAIN_CHAIN, find_device
+from tipc.kinds import BENCHMARK_CHAIN, DEVICES, DY2STATIC_CHAIN, find_device
 from tipc.meant import one_of
 from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
 from tipc.plan.model import AppliedFix, Plan, Skip
-from tipc.plan.modes import BENCHMARK_BLOCK, has_benchmark, known_modes, mode_of, mode_of_chain
+from tipc.plan.modes import known_modes, mode_of, mode_of_chain
 from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
 from tipc.plan.variables import Variables
@@ -43,13 +43,11 @@ def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> P
     name = source.path
     _check_device(options.device)
     options = replace(options, repo=os.path.realpath(options.repo or repository_of(name)))
-    identity = identify(source, options.repo, dialect=options.dialect)
-    if mode == BENCHMARK_CHAIN and identity.chain == TRAIN_CHAIN:
-        return _benchmark(source, options)
+    identity = identify(source, options.repo, dialect=options.dialect, mode=mode)
+    if identity.chain == BENCHMARK_CHAIN:
+        _check_block(source, identity)
     if options.trace or (not identity.native and identity.traceable):
-        from tipc.plan.trace.tracing import trace_plan
-
-        plan = trace_plan(name, mode_of_chain(mode, identity.chain), options)
+        plan = _traced(source, identity, mode, options)
     else:
         plan = _native(source, identity, mode, options)
     if options.output:
@@ -57,30 +55,29 @@ def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> P
 
         plan = with_output(plan, options.output)
     plan = replace(plan, chain=identity.chain, evidence=identity.evidence)
-    return with_prepare(plan) if options.prepare else plan
+    if options.prepare:
+        plan = with_prepare(plan)
+    return plan
 
 
-def _benchmark(source: Source, options: PlanOptions) -> Plan:
-    """The training benchmark of a training config: its block is read by a script of its own, which is traced.
+def _check_block(source: Source, identity: Identity) -> None:
+    """A training config without the block says nothing about a benchmark."""
+    if has_benchmark(source):
+        return
+    if not identity.native and chain_of(source)[0] == BENCHMARK_CHAIN:
+        return  # a file for benchmarks alone: its script, which is traced, knows what it means
+    message = wording("this config has no block `{block}`: there is nothing to measure", block=BLOCK)
+    raise UsageError(message, path=source.path, line=len(source.lines))
 
-    The script rewrites a copy of the config for each batch size, precision and number of GPUs, and has the
-    training script run it.
-    """
+
+def _traced(source: Source, identity: Identity, mode: str, options: PlanOptions) -> Plan:
+    """The plan that the repository's own script has."""
     from tipc.plan.trace.tracing import trace_plan
 
-    script = reading_script(source.path, options.repo, BENCHMARK_CHAIN).path
-    if not script:
-        raise UsageError("the repository has no benchmark_train.sh, which plans this mode", path=source.path)
-    if not has_benchmark(source):
-        message = wording(
-            "this config has no block `{block}`: there is nothing to measure", block=BENCHMARK_BLOCK
-        )
-        raise UsageError(message, path=source.path, line=len(source.lines))
-    plan = trace_plan(source.path, BENCHMARK_CHAIN, options, script=script)
-    if not options.as_upstream:
-        plan = _without_strangers(plan)
-    evidence = (Evidence("script", f"{script}: traced"),)
-    return replace(plan, chain=BENCHMARK_CHAIN, evidence=evidence)
+    if identity.chain != BENCHMARK_CHAIN:
+        return trace_plan(source.path, mode_of_chain(mode, identity.chain), options)
+    plan = trace_plan(source.path, BENCHMARK_CHAIN, options, script=identity.script or None)
+    return plan if options.as_upstream else _without_strangers(plan)
 
 
 def _without_strangers(plan: Plan) -> Plan:
@@ -94,7 +91,10 @@ def _without_strangers(plan: Plan) -> Plan:
         else:
             kept.append(step)
     there = {step.id for step in kept}
-    steps = [replace(step, needs=tuple(need for need in step.needs if need in there)) for step in kept]
+    steps = []
+    for step in kept:
+        needs = [need for need in step.needs if need in there]
+        steps.append(replace(step, needs=tuple(needs)))
     return replace(plan, steps=tuple(steps), skipped=tuple(skipped))
 
 
@@ -115,6 +115,8 @@ def _native(source: Source, identity: Identity, mode: str, options: PlanOptions)
     dialect = load(identity.dialect, identity.chain)
     if identity.chain == DY2STATIC_CHAIN:
         return _of_sections(source, dialect, options)
+    if identity.chain == BENCHMARK_CHAIN:
+        return _of_benchmark(source, dialect, options)
     return _of_table(source, dialect, mode, options)
 
 
@@ -125,25 +127,46 @@ def _of_sections(source: Source, dialect: Dialect, options: PlanOptions) -> Plan
 
     def part(section: Source, folder: str) -> Plan:
         # In a plan of our own each training has a folder, or the second would overwrite the first.
-        below = "" if options.as_upstream else folder
-        return _of_table(section, dialect, MODE, options, below)
+        if options.as_upstream:
+            folder = ""
+        return _of_table(section, dialect, MODE, options, folder)
 
     return plan_sections(source, dialect.name, part, as_upstream=options.as_upstream)
 
 
+def _of_benchmark(source: Source, dialect: Dialect, options: PlanOptions) -> Plan:
+    """A training config that is run for each batch size and precision of its block."""
+    from tipc.config.dialects.training_benchmark import COPY
+    from tipc.plan.benchmark_runs import plan_benchmark
+
+    def part(run: Source, folder: str, more: str) -> Plan:
+        rules = dialect.rules_for(COPY, options.as_upstream)
+        one, several, machines = rules.train
+        rules = rules._replace(train=(one + more, several + more, machines + more))
+        if folder:
+            rules = rules._replace(log_path=f"{rules.log_path}/{folder}")
+        return _by_rules(run, dialect, rules, BENCHMARK_CHAIN, options)
+
+    return plan_benchmark(source, dialect, options.repo, part, as_upstream=options.as_upstream)
+
+
 def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions, folder: str = "") -> Plan:
     """The plan by a dialect's table; ``folder`` is one of its own for what it writes."""
-    name = _relative(source.path, options.repo)
-    config = parse(source, dialect.layout)
-    rules = dialect.rules_for(name, options.as_upstream)
+    rules = dialect.rules_for(_relative(source.path, options.repo), options.as_upstream)
     if folder:
         rules = rules._replace(log_path=f"{rules.log_path}/{folder}")
     mode = mode_of(mode, rules, as_upstream=options.as_upstream)
-    modes = known_modes(config, rules, as_upstream=options.as_upstream)
+    modes = known_modes(parse(source, dialect.layout), rules, as_upstream=options.as_upstream)
     if mode not in modes:
         raise UsageError(
             wording("unknown mode `{mode}`", mode=mode), path=source.path, remedy=one_of(mode, modes)
         )
+    return _by_rules(source, dialect, rules, mode, options)
+
+
+def _by_rules(source: Source, dialect: Dialect, rules: Rules, mode: str, options: PlanOptions) -> Plan:
+    """The plan by a dialect's layout and by rules that may be changed for this config."""
+    config = parse(source, dialect.layout)
     variables = Variables(config, rules, mode, root=options.repo, upstream=dialect.rules)
     if not options.as_upstream:
         _check_lists(variables)
@@ -153,7 +176,7 @@ def _of_table(source: Source, dialect: Dialect, mode: str, options: PlanOptions,
     if not assembly.steps:
         assembly.notes.append(f"{source.path}: this mode runs nothing")
     return Plan(
-        config=name,
+        config=_relative(source.path, options.repo),
         mode=mode,
         dialect=dialect.name,
         model=variables.values.get("model_name", ""),
@@ -186,4 +209,6 @@ def _check_lists(variables: Variables) -> None:
 def _relative(path: str, repo: str) -> str:
     """A config's name: relative to the repository where it is inside."""
     absolute = os.path.realpath(path)
-    return os.path.relpath(absolute, repo) if absolute.startswith(repo + os.sep) else path
+    if absolute.startswith(repo + os.sep):
+        return os.path.relpath(absolute, repo)
+    return path

@@ -209,6 +209,33 @@ _TABLE = (
         "The scripts launch with --ips, which paddle 3 no longer has. Each machine has a command of its own.",
         ALL,
     ),
+    Fix(
+        "TF033",
+        "a training benchmark changes no file of the repository",
+        "The script writes how often a data set is repeated into line 10 of three files of configs/datasets, "
+        "and leaves it there.",
+        ("det",),
+    ),
+    Fix(
+        "TF034",
+        "a run of a training benchmark is not ended after five minutes",
+        "A run that is profiled, and in PaddleClas a run on several GPUs, is under `timeout 5m`; tipc has a "
+        "timeout of its own.",
+        ("seg", "ocr", "clas", "det"),
+    ),
+    Fix(
+        "TF035",
+        "a training benchmark runs the interpreter of its config",
+        "The script puts `python` into line 3, whatever the config names.",
+        ("seg", "ocr", "clas", "det"),
+    ),
+    Fix(
+        "TF036",
+        "fp16 in the block of a training benchmark trains with AMP",
+        "The training script only knows `amp`: with `fp16` it trains in fp32, and the speed is filed as that "
+        "of fp32.",
+        ("ocr",),
+    ),
 )
 
 FIXES: dict[str, Fix] = {fix.id: fix for fix in _TABLE}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tipc.config.dialects.dy2static import EXPORTED, GPUS, LENGTH, SECTIONS, SectionEdit, Sections
 from tipc.config.source import Line, Source
 from tipc.errors import UsageError
-from tipc.kinds import PREPARE
+from tipc.plan.join import joined, own_command, renamed
 from tipc.plan.model import Plan, Step
 
 DYNAMIC, STATIC = "dygraph", "to_static"
@@ -24,27 +24,22 @@ def plan_sections(source: Source, family: str, part: Part, *, as_upstream: bool)
     steps: list[Step] = []
     for name, lines in _sections(source):
         for kind in (DYNAMIC, STATIC):
-            edits = rules.both + (rules.static if kind == STATIC else ())
+            edits = rules.both
+            if kind == STATIC:
+                edits += rules.static
             plan = part(Source(source.path, _edited(lines, edits)), f"{name}_{kind}")
-            plan = _named(plan, f"{name}-{kind}-")
+            plan = renamed(plan, f"{name}-{kind}-", EXPORTED)
             plans.append(plan)
             steps += plan.steps
         if as_upstream:
             steps += _comparing(rules, name)
     if not plans:
         raise UsageError("no section begins with a header", path=source.path, line=1)
-    first = plans[0]
-    notes = []
-    if not as_upstream:
-        notes.append(f"{source.path}: whether both trainings have the same losses is not compared")
-    return replace(
-        first,
-        cells=tuple(cell for plan in plans for cell in plan.cells),
-        steps=tuple(steps),
-        skipped=tuple(skip for plan in plans for skip in plan.skipped),
-        fixes=tuple(dict.fromkeys(fix for plan in plans for fix in plan.fixes)),
-        notes=tuple(dict.fromkeys([*(note for plan in plans for note in plan.notes), *notes])),
-    )
+    whole = joined(plans, steps)
+    if as_upstream:
+        return whole
+    note = f"{source.path}: whether both trainings have the same losses is not compared"
+    return replace(whole, notes=(*whole.notes, note))
 
 
 def _sections(source: Source) -> Iterator[tuple[str, tuple[Line, ...]]]:
@@ -68,39 +63,11 @@ def _edited(lines: tuple[Line, ...], edits: tuple[SectionEdit, ...]) -> tuple[Li
     return tuple(made)
 
 
-def _named(plan: Plan, prefix: str) -> Plan:
-    """A plan whose cells and steps have names of their own among those of other sections."""
-    variable, value = EXPORTED
-    steps = []
-    for step in plan.steps:
-        needs = tuple(need if need == PREPARE else prefix + need for need in step.needs)
-        env = {**step.env, variable: value}
-        steps.append(replace(step, id=prefix + step.id, cell=prefix + step.cell, needs=needs, env=env))
-    return replace(
-        plan,
-        cells=tuple(replace(cell, id=prefix + cell.id) for cell in plan.cells),
-        steps=tuple(steps),
-        skipped=tuple(replace(skip, cell=prefix + skip.cell) for skip in plan.skipped),
-    )
-
-
 def _comparing(rules: Sections, name: str) -> list[Step]:
     """The script reads the losses of both logs, to compare them as text."""
     line, loss = rules.losses
     argv = ("python", "test_tipc/extract_loss.py", "-v", line, "-e", loss)
-    env = {"CUDA_VISIBLE_DEVICES": None, EXPORTED[0]: EXPORTED[1]}
-    return [
-        Step(
-            id=f"{name}-{kind}-losses",
-            kind=PREPARE,
-            cell=name,
-            argv=argv,
-            env=env,
-            cwd=".",
-            log="",
-            needs=(),
-            produces=(),
-            status_line="",
-        )
-        for kind in (STATIC, DYNAMIC)
-    ]
+    steps = []
+    for kind in (STATIC, DYNAMIC):
+        steps.append(own_command(f"{name}-{kind}-losses", name, argv, EXPORTED))
+    return steps

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import dirname, normpath
 
-from tipc.config.source import Value
-from tipc.errors import UsageError
 from tipc.kinds import CONVERT, EXPORT, INFER, PREPARE
 from tipc.plan.matrix import Combination, Left, ScriptCommand, ScriptState, values_of
 from tipc.plan.target.placement import SINGLE, Placement
-from tipc.plan.variables import Variables
-from tipc.reasons import because
+from tipc.reasons import Reason, because
 
 CHAIN_CHOICES = ("converts", "models", "convert1")  # the choices of chains that train nothing
 
@@ -21,40 +18,73 @@ def whole_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
     variables, whole = state.variables, state.rules.whole
     values = variables.values
     values["infer_gpu"] = values["gpu"] = "0"
-    placement = Placement("", "", None if state.rules.mistakes else "0", SINGLE, 1)
     values["infer_config_dir"] = _dirname(values.get("infer_config", ""))
+    visible: str | None = "0"
+    if state.rules.mistakes:
+        visible = None
+    placement = Placement("", "", visible, SINGLE, 1)
     variables.choose(choice for choice in state.rules.choices if choice.name in CHAIN_CHOICES)
     if not variables.holds(whole.when):
         cell = Combination("whole_infer", "", "", placement)
         yield Left(cell, EXPORT, because("only-kl-quantised"))
         return
-    scripts = variables.walked(whole.scripts) if whole.scripts else []
-    quants = variables.walked(whole.quants) if whole.quants else []
-    kinds = whole.kinds.get(values["mode"], {})
-    count = 0
-    places = variables.places(whole.over) if whole.over else []
-    for index, item in enumerate(variables.walked(whole.over) if whole.over else [""]):
+    scripts: list[str] = []
+    quants: list[str] = []
+    if whole.scripts:
+        scripts = variables.walked(whole.scripts)
+    if whole.quants:
+        quants = variables.walked(whole.quants)
+    items = [""]
+    if whole.over:
+        items = variables.walked(whole.over)
+    count = 0  # of models that are not left out: the script counts only those
+    for index, item in enumerate(items):
         values.update(item=item, item_dir=_dirname(item), index=str(count))
         flag = whole.quant or values_of(quants, count)
         cell = Combination("whole_infer", item, "", placement, flag == "True")
-        if whole.kinds:
-            elsewhere = item == "null" or any(item in other for other in whole.kinds.values())
-            if item not in kinds and elsewhere:
-                yield Left(cell, EXPORT, because("not-in-mode", mode=values["mode"]))
-                continue
-            if item not in kinds and state.rules.mistakes:
-                problem = f"`{item}` is no kind of model: the script stops here with exit code 1"
-                yield Left(cell, EXPORT, because("cannot-start", problem=problem))
+        reason = _not_of_this_kind(state, item, index)
+        if reason is not None:
+            yield Left(cell, EXPORT, reason)
+            if reason.code == "cannot-start":
                 return
-            if item not in kinds:
-                raise _unknown_kind(variables, places[index], [*kinds, "null"])
-            values.update(script=variables.render(kinds[item]), script_row=kinds[item].strip("{}"))
-        else:
-            values["script"] = values_of(scripts, count) if whole.scripts else variables.render(whole.script)
-            values["script_row"] = whole.scripts or whole.script.strip("{}")
+            continue
+        _choose_script(state, item, values_of(scripts, count))
         _quant_flag(state, flag)
         yield from _exported_and_inferred(state, cell)
         count += 1
+
+
+def _not_of_this_kind(state: ScriptState, item: str, index: int) -> Reason | None:
+    """Why the script does not take a model in this mode, where it tells kinds of models apart.
+
+    One that is of no kind at all stops the script; in a plan of our own it is an error.
+    """
+    variables, whole = state.variables, state.rules.whole
+    mode = variables.values["mode"]
+    kinds = whole.kinds.get(mode, {})
+    if not whole.kinds or item in kinds:
+        return None
+    if item == "null" or any(item in other for other in whole.kinds.values()):
+        return because("not-in-mode", mode=mode)
+    problem = f"`{item}` is no kind of model: the script stops here with exit code 1"
+    if state.rules.mistakes:
+        return because("cannot-start", problem=problem)
+    place = variables.places(whole.over)[index]
+    known = ", ".join([*kinds, "null"])
+    raise variables.config.source.error(problem, place, remedy=f"one of {known}")
+
+
+def _choose_script(state: ScriptState, item: str, listed: str) -> None:
+    """The script that exports a model, and the line that names it; ``listed``: its own of a list."""
+    variables, whole = state.variables, state.rules.whole
+    values = variables.values
+    if whole.kinds:
+        template = whole.kinds[values["mode"]][item]
+        values.update(script=variables.render(template), script_row=template.strip("{}"))
+    elif whole.scripts:
+        values.update(script=listed, script_row=whole.scripts)
+    else:
+        values.update(script=variables.render(whole.script), script_row=whole.script.strip("{}"))
 
 
 def _quant_flag(state: ScriptState, flag: str) -> None:
@@ -64,28 +94,20 @@ def _quant_flag(state: ScriptState, flag: str) -> None:
     if flag == "" and state.rules.without_flag:
         values.update(state.rules.without_flag)
     elif state.rules.whole.quants:
-        meant = "True" if flag.strip().lower() == "true" else "False"
+        meant = str(flag.strip().lower() == "true")
         values["quant"] = state.variables.fixed("TF017", upstream=flag, ours=meant)
 
 
 def _exported_and_inferred(state: ScriptState, cell: Combination) -> Iterator[ScriptCommand | Left]:
     variables, whole = state.variables, state.rules.whole
     values = variables.values
-    values["saved"] = variables.render(whole.kept)
     exports = variables.holds(whole.export_when)
+    values["saved"] = variables.render(whole.kept)
     if exports:
         values["saved"] = variables.render(whole.saved)
     values["infer_dir"] = variables.render(whole.model)
     if exports:
-        log = state.log(whole.export_log)
-        weights = cell.entry or values.get("infer_model", "")
-        if whole.commented_out and not variables.fixed(whole.commented_out, upstream=False, ours=True):
-            yield Left(cell, whole.kind, because("commented-out"))
-        else:
-            yield state.command(
-                whole.kind, cell, whole.export, log, values["script_row"],
-                weights=weights, model_dir=values["infer_dir"], visible=state.visible_for(EXPORT, cell),
-            )  # fmt: skip
+        yield _export(state, cell)
     for conversion in whole.conversions:
         if variables.holds(conversion.when):
             made = variables.render(conversion.made)
@@ -101,6 +123,19 @@ def _exported_and_inferred(state: ScriptState, cell: Combination) -> Iterator[Sc
     for source, name in whole.links:
         yield state.command(PREPARE, cell, f"ln -sf {source} {name}", "", "inference", cwd=folder)
     yield from state.inference(cell, {}, _inference_folder(state))
+
+
+def _export(state: ScriptState, cell: Combination) -> ScriptCommand | Left:
+    variables, whole = state.variables, state.rules.whole
+    values = variables.values
+    log = state.log(whole.export_log)
+    if whole.commented_out and not variables.fixed(whole.commented_out, upstream=False, ours=True):
+        return Left(cell, whole.kind, because("commented-out"))
+    return state.command(
+        whole.kind, cell, whole.export, log, values["script_row"],
+        weights=cell.entry or values.get("infer_model", ""),
+        model_dir=values["infer_dir"], visible=state.visible_for(EXPORT, cell),
+    )  # fmt: skip
 
 
 def _inference_folder(state: ScriptState) -> str:
@@ -121,12 +156,13 @@ def _inference_folder(state: ScriptState) -> str:
 
 
 def _dirname(path: str) -> str:
+    """As ``dirname`` prints it; of nothing, nothing."""
     if not path:
         return ""
     stripped = path.rstrip("/") or "/"
-    return dirname(stripped).rstrip("/") or ("/" if stripped.startswith("/") else ".")
-
-
-def _unknown_kind(variables: Variables, place: Value, known: list[str]) -> UsageError:
-    message = f"`{place.text}` is no kind of model: the script stops here with exit code 1"
-    return variables.config.source.error(message, place, remedy=f"one of {', '.join(known)}")
+    parent = dirname(stripped).rstrip("/")
+    if parent:
+        return parent
+    if stripped.startswith("/"):
+        return "/"
+    return "."

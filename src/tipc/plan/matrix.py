@@ -84,11 +84,11 @@ class ScriptState:
         for name, _, when in self.rules.exported:
             if self.variables.holds(when):
                 self.exported.add(name)
-        return {
-            name: self.variables.render(text)
-            for name, text, _ in self.rules.exported
-            if name in self.exported
-        }
+        env = {}
+        for name, text, _ in self.rules.exported:
+            if name in self.exported:
+                env[name] = self.variables.render(text)
+        return env
 
     def log(self, template: str, own: str = "") -> str:
         """The log of the next command; in a plan of our own it has a name that no other command has."""
@@ -103,18 +103,21 @@ class ScriptState:
         if named and own and named not in self.logs:
             return named
         log = f"{self.variables.values['log_path']}/{self.name()}_{own or basename(named)}"
-        stem, number = log.removesuffix(".log"), 2
+        stem = log.removesuffix(".log")
+        number = 2
         while log in self.logs:
-            log, number = f"{stem}_{number}.log", number + 1
+            log = f"{stem}_{number}.log"
+            number += 1
         return log
 
     def name(self) -> str:
         """What names the cell in a file name: its output directory; where nothing is trained, the config."""
         values = self.variables.values
-        stem = basename(self.variables.config.source.path).removesuffix(".txt")
-        return (
-            basename(values.get("save_dir", "")).removesuffix(".log") or f"{stem}_{values.get('index', '0')}"
-        )
+        trained = basename(values.get("save_dir", "")).removesuffix(".log")
+        if trained:
+            return trained
+        config = basename(self.variables.config.source.path).removesuffix(".txt")
+        return f"{config}_{values.get('index', '0')}"
 
     def _results(self, log: str) -> str:
         """Where PaddleSeg's inference puts its pictures: beside the log, and named without the GPU."""
@@ -148,8 +151,12 @@ class ScriptState:
 
     def inference(self, cell: Combination, env: dict[str, str], cwd: str) -> Iterator[ScriptCommand | Left]:
         variables, rules = self.variables, self.rules
-        devices = variables.walked("use_gpu") if "use_gpu" in variables.config.rows else [CPU]
-        kept = {name: variables.values.get(name, "") for name in ("use_gpu", *_loop_names(rules))}
+        devices = [CPU]
+        if "use_gpu" in variables.config.rows:
+            devices = variables.walked("use_gpu")
+        kept = {}
+        for name in _loop_names(rules):
+            kept[name] = variables.values.get(name, "")
         variables.values["model_path"] = variables.render(rules.model_path)
         for word in devices:
             device = DEVICE_WORDS.get(word, "")
@@ -165,22 +172,19 @@ class ScriptState:
     def _matrix(
         self, cell: Combination, device: str, inference: Inference, env: dict[str, str], cwd: str
     ) -> Iterator[ScriptCommand | Left]:
-        variables, rules = self.variables, self.rules
-        values = variables.values
-        for combination in product(*(variables.walked(name) for name in inference.loops)):
+        variables, values = self.variables, self.variables.values
+        lists = [variables.walked(name) for name in inference.loops]
+        for combination in product(*lists):
             settings = dict(zip(inference.loops, combination, strict=True))
             values.update(settings)
-            rule = next((r for r in rules.skips if r.device == device and variables.holds(r.when)), None)
-            if rule is not None and (not rule.fix or variables.fixed(rule.fix, upstream=True, ours=False)):
-                yield Left(cell, INFER, because(rule.reason), device, settings)
-                continue
-            if device in variables.missing:
-                yield Left(cell, INFER, variables.missing[device], device, settings)
+            reason = self._reason_to_skip(device)
+            if reason is not None:
+                yield Left(cell, INFER, reason, device, settings)
                 continue
             log = self.log(inference.log)
             values["results"] = self._results(log)
             visible = None
-            if device == GPU or rules.mistakes:
+            if device == GPU or self.rules.mistakes:
                 visible = self.visible_for(INFER, cell)
             yield self.command(
                 INFER, cell, inference.command, log, "inference", visible=visible, env=env, cwd=cwd,
@@ -188,11 +192,27 @@ class ScriptState:
                 within=inference.printed,
             )  # fmt: skip
 
+    def _reason_to_skip(self, device: str) -> Reason | None:
+        """Why the inference with the settings of this moment is left out: by the script, or as no device."""
+        variables = self.variables
+        for rule in self.rules.skips:
+            if rule.device == device and variables.holds(rule.when):
+                if not rule.fix or variables.fixed(rule.fix, upstream=True, ours=False):
+                    return because(rule.reason)
+                break  # the first rule decides
+        return variables.missing.get(device)
+
 
 def values_of(items: list[str], index: int) -> str:
     """``${items[index]}``: empty beyond the end."""
-    return items[index] if index < len(items) else ""
+    if index >= len(items):
+        return ""
+    return items[index]
 
 
 def _loop_names(rules: Rules) -> set[str]:
-    return {name for inference in rules.infer.values() for name in inference.loops}
+    """The variables that the loops of the inference set."""
+    names = {"use_gpu"}
+    for inference in rules.infer.values():
+        names.update(inference.loops)
+    return names

@@ -5,17 +5,10 @@ from __future__ import annotations
 from tipc.config.bash import items, second_field
 from tipc.config.layout import Config
 from tipc.config.rules import Rules
-from tipc.config.source import Source
 from tipc.kinds import CHAINS
 
 DEFAULT_MODE = "lite_train_lite_infer"
-BENCHMARK_BLOCK = "train_benchmark_params"
 MODES = (DEFAULT_MODE, "lite_train_whole_infer", "whole_train_whole_infer", "whole_infer")
-
-
-def has_benchmark(source: Source) -> bool:
-    """Whether a training config says what benchmark_train.sh measures."""
-    return any(BENCHMARK_BLOCK in line.text for line in source.lines)
 
 
 def trains(rules: Rules) -> bool:
@@ -34,9 +27,12 @@ def mode_of(mode: str, rules: Rules, *, as_upstream: bool) -> str:
     own = rules.whole.modes[0]
     if not mode:
         return own
+    ignored = mode == DEFAULT_MODE
     if as_upstream:
-        return mode if rules.whole.reads_mode else own
-    return own if mode == DEFAULT_MODE else mode
+        ignored = not rules.whole.reads_mode
+    if ignored:
+        return own
+    return mode
 
 
 def mode_of_chain(mode: str, chain: str) -> str:
@@ -49,13 +45,17 @@ def mode_of_chain(mode: str, chain: str) -> str:
 
 def known_modes(config: Config, rules: Rules, *, as_upstream: bool) -> list[str]:
     """The usual modes, those that the script tells apart, and those that a line of the config lists."""
+    own = rules.whole.modes
     if not trains(rules):
-        return list(dict.fromkeys((*rules.whole.modes, *MODES))) if as_upstream else list(rules.whole.modes)
-    found = dict.fromkeys((*MODES, *rules.whole.modes))
+        if as_upstream:
+            return list(dict.fromkeys((*own, *MODES)))
+        return list(own)
+    found = dict.fromkeys((*MODES, *own))
     for name, row in config.rows.items():
-        if "p" in row.reads:
-            for item in items(second_field(config.line(name))):
-                mode, equals, _ = item.text.strip().partition("=")
-                if equals and mode.isidentifier():
-                    found.setdefault(mode)
+        if "p" not in row.reads:
+            continue
+        for item in items(second_field(config.line(name))):
+            mode, equals, _ = item.text.strip().partition("=")
+            if equals and mode.isidentifier():
+                found.setdefault(mode)
     return list(found)

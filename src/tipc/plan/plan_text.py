@@ -10,7 +10,7 @@ from tipc.errors import TipcError, told_once
 from tipc.kinds import CHAINS, GPU, INFER
 from tipc.language import described, plural, say, sentence, sentences
 from tipc.language.entry import Described
-from tipc.plan.model import Plan, Step
+from tipc.plan.model import Cell, Plan
 from tipc.plan.request import LeftOut
 from tipc.plan.target.machine import Machine
 from tipc.reasons import Reason
@@ -18,38 +18,56 @@ from tipc.reasons import Reason
 
 def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False) -> str:
     """The cells, what is left out, and what differs from the script; ``verbose``: the evidence."""
-    how = say("as upstream")
-    if not plan.as_upstream:
-        how = say("this machine: {machine}", machine=machine.describe())
-    dialect = say("dialect {name}", name=plan.dialect)
-    lines = [f"{plan.model or plan.config} · {plan.mode} · {dialect} · {how}"]
+    lines = [_heading(plan, machine)]
     if verbose:
         lines.append(f"  {say('chain: ')}{say(CHAINS[plan.chain].title)} ({plan.chain})")
-        lines += [f"  {_told(evidence)}" for evidence in plan.evidence]
-    lines += [f"  {say('note: ')}{note}" for note in plan_notes(plan)]
-    width = max([len(cell.id) for cell in plan.cells], default=0)
-    for cell in plan.cells:
-        steps = [step for step in plan.steps if step.cell == cell.id]
-        if steps:
-            precision = f"{cell.precision} {cell.amp_level}".strip()
-            lines.append(f"  {cell.id:<{width}}  {cell.runs_on:<14} {precision:<7}  {_chain(steps)}")
+        for evidence in plan.evidence:
+            lines.append(f"  {_told(evidence)}")
+    for note in plan_notes(plan):
+        lines.append(f"  {say('note: ')}{note}")
+    lines += _cell_lines(plan)
     lines += _skips(plan)
     if plan.fixes:
         lines.append("  " + say("differs from the script (tipc fixes):"))
-        for fix in plan.fixes:
-            lines.append(f"    {fix.id}  {described(fix.id, Described(fix.reason, '')).title}")
-    kinds = [step.kind for step in plan.steps]
-    counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-    total = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or say("nothing")
-    counted = plural(len(plan.steps), "step")
-    told = say("{steps}: {total}; {count} left out", steps=counted, total=total, count=len(plan.skipped))
-    lines.append(f"  {told}")
+    for fix in plan.fixes:
+        lines.append(f"    {fix.id}  {described(fix.id, Described(fix.reason, '')).title}")
+    lines.append(f"  {_total(plan)}")
     return "\n".join(lines) + "\n"
 
 
+def _heading(plan: Plan, machine: Machine) -> str:
+    dialect = say("dialect {name}", name=plan.dialect)
+    if plan.as_upstream:
+        how = say("as upstream")
+    else:
+        how = say("this machine: {machine}", machine=machine.describe())
+    return f"{plan.model or plan.config} · {plan.mode} · {dialect} · {how}"
+
+
+def _cell_lines(plan: Plan) -> list[str]:
+    """A line for each cell that has steps."""
+    width = max([len(cell.id) for cell in plan.cells], default=0)
+    lines = []
+    for cell in plan.cells:
+        chain = _chain(plan, cell)
+        if chain:
+            precision = f"{cell.precision} {cell.amp_level}".strip()
+            lines.append(f"  {cell.id:<{width}}  {cell.runs_on:<14} {precision:<7}  {chain}")
+    return lines
+
+
+def _total(plan: Plan) -> str:
+    counts = Counter(step.kind for step in plan.steps)
+    total = ", ".join([f"{count} {kind}" for kind, count in counts.items()]) or say("nothing")
+    steps = plural(len(plan.steps), "step")
+    return say("{steps}: {total}; {count} left out", steps=steps, total=total, count=len(plan.skipped))
+
+
 def _told(evidence: Evidence) -> str:
-    place = say(" (line {line})", line=evidence.line) if evidence.line else ""
-    return say("known by {kind}: {text}", kind=evidence.kind, text=evidence.text) + place
+    told = say("known by {kind}: {text}", kind=evidence.kind, text=evidence.text)
+    if evidence.line:
+        told += say(" (line {line})", line=evidence.line)
+    return told
 
 
 def plan_notes(plan: Plan) -> list[str]:
@@ -58,18 +76,29 @@ def plan_notes(plan: Plan) -> list[str]:
     python = plan.interpreter
     if python is not None and python.program != python.asked:
         notes.append(f"{python.asked} → {python.program}: {sentence(python.reason)}")
-    elsewhere = [cell for cell in plan.cells if cell.not_certified]
-    for cell in elsewhere:
-        notes.append(f"{cell.asked or GPU} → {cell.runs_on}: {sentences(cell.not_certified)}")
+    for cell in plan.cells:
+        if cell.not_certified:
+            notes.append(f"{cell.asked or GPU} → {cell.runs_on}: {sentences(cell.not_certified)}")
     return list(dict.fromkeys(notes))
 
 
-def _chain(steps: list[Step]) -> str:
-    kinds: dict[str, list[Step]] = {}
-    for step in steps:
-        name = f"infer {step.settings.get('device', step.device)}" if step.kind == INFER else step.kind
-        kinds.setdefault(name, []).append(step)
-    return " → ".join(f"{name} ×{len(found)}" if len(found) > 1 else name for name, found in kinds.items())
+def _chain(plan: Plan, cell: Cell) -> str:
+    """The kinds of a cell's steps, with how often each is there: ``train → eval → infer cpu ×12``."""
+    counts: Counter[str] = Counter()
+    for step in plan.steps:
+        if step.cell != cell.id:
+            continue
+        name = step.kind
+        if step.kind == INFER:
+            name = f"infer {step.settings.get('device', step.device)}"
+        counts[name] += 1
+    return " → ".join([_times(name, count) for name, count in counts.items()])
+
+
+def _times(name: str, count: int) -> str:
+    if count == 1:
+        return name
+    return f"{name} ×{count}"
 
 
 def _skips(plan: Plan) -> list[str]:
@@ -79,17 +108,20 @@ def _skips(plan: Plan) -> list[str]:
         grouped.setdefault((skip.kind, skip.reason), []).append(skip.label)
     lines = []
     for (kind, reason), found in grouped.items():
-        what = found[0] if len(found) == 1 else f"{kind} ×{len(found)}"
+        what = found[0]
+        if len(found) > 1:
+            what = _times(kind, len(found))
         lines.append("  " + say("left out: {what}: {why}", what=what, why=sentence(reason)))
     return lines
 
 
 def not_planned_text(left_out: Sequence[LeftOut], problems: Sequence[TipcError]) -> str:
     """The configs of a call that have no plan: those left out, counted by reason, and the broken ones."""
-    counted = Counter(one.reason for one in left_out)
     lines = []
-    for reason, count in counted.items():
+    for reason, count in Counter(one.reason for one in left_out).items():
         files = plural(count, "config")
         lines.append(say("left out: {files} for {why}", files=files, why=sentence(reason)))
     lines += told_once(problems)
-    return "".join(f"{line}\n" for line in lines)
+    if not lines:
+        return ""
+    return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ import os
 import sys
 from dataclasses import replace
 
+from tipc.command import Command
 from tipc.kinds import PREPARE
 from tipc.plan.model import Plan, Step
 from tipc.plan.request import PlanOptions
@@ -79,5 +80,8 @@ def interpreter(plan: Plan) -> str:
     """The interpreter of a plan's commands."""
     if plan.interpreter is not None:
         return plan.interpreter.program
-    named = next((step.argv[0] for step in plan.steps if step.argv and step.kind != PREPARE), sys.executable)
-    return resolve(named).program
+    for step in plan.steps:
+        named = Command(step.argv).interpreter
+        if named and step.kind != PREPARE:
+            return resolve(named).program
+    return sys.executable

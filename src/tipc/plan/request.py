@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tipc.config.chains import chain_of, has_benchmark
 from tipc.config.dialects import TABLES, load
 from tipc.config.identify import Identity, identify, is_config, repository_of
-from tipc.config.source import Source, read_source
+from tipc.config.source import read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, CPU, GPU, TRAIN_CHAIN
 from tipc.meant import path_meant
-from tipc.plan.modes import DEFAULT_MODE, has_benchmark
+from tipc.plan.modes import DEFAULT_MODE
 from tipc.plan.target.machine import Machine, this_machine
 from tipc.reasons import Reason, because
 
@@ -96,17 +97,14 @@ def expand(args: list[str], mode: str | None, *, trace: bool = False) -> Expansi
 
 def _nothing_left(place: str, left_out: Collection[LeftOut]) -> UsageError:
     """The error of a directory of which every config is left out."""
-    counts = ", ".join(f"{count} for {chain}" for chain, count in _counted(left_out).items())
+    counted = Counter(one.chain for one in left_out)
+    counts = ", ".join([f"{count} for {chain}" for chain, count in counted.items()])
     if any(one.reason.code == "needs-trace" for one in left_out):
         message = wording("no config here can be planned without tracing: {counts}", counts=counts)
         return UsageError(message, path=place, remedy="--trace")
     return UsageError(
         wording("no config here has this mode, or a script: {counts}", counts=counts), path=place
     )
-
-
-def _counted(left_out: Iterable[LeftOut]) -> Counter[str]:
-    return Counter(one.chain for one in left_out)
 
 
 def _expanded(word: str) -> list[str]:
@@ -119,15 +117,7 @@ def _expanded(word: str) -> list[str]:
     if os.path.exists(word):
         return [word]
     if any(char in word for char in "*?["):
-        import glob
-
-        matches = sorted(glob.glob(word, recursive=True))
-        configs = [name for name in matches if os.path.isfile(name)]
-        for directory in matches:
-            configs += _below(directory) if os.path.isdir(directory) else []
-        if not configs:
-            raise UsageError("no config file matches", path=word)
-        return configs
+        return _matching(word)
 
     from tipc.config.model_names import by_any_name
 
@@ -137,12 +127,30 @@ def _expanded(word: str) -> list[str]:
     raise UsageError("there is no such config file", path=word, remedy=path_meant(word))
 
 
+def _matching(pattern: str) -> list[str]:
+    """The files that a pattern matches, then the configs below the directories that it matches."""
+    import glob
+
+    files: list[str] = []
+    below: list[str] = []
+    for path in sorted(glob.glob(pattern, recursive=True)):
+        if os.path.isdir(path):
+            below += _below(path)
+        elif os.path.isfile(path):
+            files.append(path)
+    if not files and not below:
+        raise UsageError("no config file matches", path=pattern)
+    return [*files, *below]
+
+
 def _below(directory: str) -> list[str]:
     """The configs below a directory, by name."""
     found = []
     for here, folders, names in os.walk(directory):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [os.path.join(here, name) for name in names if name.endswith(".txt")]
+        for name in names:
+            if name.endswith(".txt"):
+                found.append(os.path.join(here, name))
     return [name for name in sorted(found) if is_config(name)]
 
 
@@ -157,8 +165,10 @@ def why_left_out(path: str, mode: str, *, trace: bool = False) -> LeftOut | None
         source = read_source(path)
     except UsageError:
         return None  # it is broken, and that has to be seen
-    identity = identify(source, repository_of(path))
-    reason = _not_in_mode(source, identity, mode)
+    identity = identify(source, repository_of(path), mode=mode)
+    if mode == BENCHMARK_CHAIN and not has_benchmark(source) and chain_of(source)[0] == TRAIN_CHAIN:
+        return LeftOut(path, TRAIN_CHAIN, because("no-benchmark-block", chain=TRAIN_CHAIN))
+    reason = _not_in_mode(identity, mode)
     if reason is not None:
         return LeftOut(path, identity.chain, reason)
     if identity.native or identity.chain in TABLES or (trace and identity.traceable):
@@ -168,15 +178,10 @@ def why_left_out(path: str, mode: str, *, trace: bool = False) -> LeftOut | None
     return LeftOut(path, identity.chain, because("no-script-for-chain", chain=identity.chain))
 
 
-def _not_in_mode(source: Source, identity: Identity, mode: str) -> Reason | None:
+def _not_in_mode(identity: Identity, mode: str) -> Reason | None:
     """Why a mode is none of a config's; None where it is, or where only its plan can tell."""
     chain = identity.chain
-    if chain == TRAIN_CHAIN:
-        if mode == BENCHMARK_CHAIN and not has_benchmark(source):
-            return because("no-benchmark-block", chain=chain)
-        return None
-    own = CHAINS[chain].mode if chain in CHAINS else ""
-    if not own or mode in (DEFAULT_MODE, own):
+    if chain not in CHAINS or CHAINS[chain].mode in ("", mode) or mode == DEFAULT_MODE:
         return None
     if identity.native and identity.dialect and mode in load(identity.dialect, chain).rules.whole.modes:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tipc.config.lint.linter import find_errors
-from tipc.errors import ENVIRONMENT, USAGE, ErrorText, TipcError, UsageError, wording
+from tipc.errors import ENVIRONMENT, USAGE, Message, TipcError, UsageError, wording
 from tipc.plan.build import build_plan
 from tipc.plan.model import Plan
 from tipc.plan.request import PlanOptions
@@ -55,7 +55,7 @@ def refuse_errors(config: str, options: PlanOptions) -> None:
     if not errors:
         return
     first = errors[0]
-    remedy: str | ErrorText = first.fix
+    remedy: str | Message = first.fix
     if len(errors) > 1:
         remedy = wording(
             "{fix}; {count} more: tipc lint {config}", fix=first.fix, count=len(errors) - 1, config=config

@@ -15,8 +15,9 @@ def commands_text(plan: Plan, cwd: str) -> str:
     if os.path.realpath(cwd) != plan.repo:
         lines.append(f"cd {quote(plan.repo)}")
     folders = {os.path.dirname(step.log) for step in plan.steps if step.log}
-    lines += [f"mkdir -p {quote(path)}" for path in sorted(folders)]
-    lines += [command_line(step) for step in plan.steps]
+    for folder in sorted(folders):
+        lines.append(f"mkdir -p {quote(folder)}")
+    lines += map(command_line, plan.steps)
     for skip in plan.skipped:
         if skip.argv and skip.reason.code == "other-machine":
             lines.append(f"# {skip.reason['address']}: {Command(skip.argv).shell_line()}")
@@ -31,7 +32,9 @@ def command_line(step: Step) -> str:
     line = command.shell_line(step.env)
     log = step.log
     if step.cwd == ".":
-        return f"{line} > {quote(log)} 2>&1" if log else line
+        if not log:
+            return line
+        return f"{line} > {quote(log)} 2>&1"
     if not os.path.isabs(log):
         log = os.path.join(os.path.relpath(".", step.cwd), log)
     return f"(cd {quote(step.cwd)} && {line} > {quote(log)} 2>&1)"

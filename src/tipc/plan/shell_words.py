@@ -81,8 +81,12 @@ class _Word:
 
     def slice(self, *ranges: tuple[int, int]) -> _Word:
         """The word made of some of its parts."""
-        text = [char for start, stop in ranges for char in self.text[start:stop]]
-        return _Word(text, [kind for start, stop in ranges for kind in self.kinds[start:stop]])
+        text: list[str] = []
+        kinds: list[int] = []
+        for start, stop in ranges:
+            text += self.text[start:stop]
+            kinds += self.kinds[start:stop]
+        return _Word(text, kinds)
 
     @property
     def started(self) -> bool:
@@ -91,7 +95,9 @@ class _Word:
 
     def literal(self, at: int) -> str:
         """The character there, if the config has it just so."""
-        return self.text[at] if at < len(self.text) and self.kinds[at] == LITERAL else ""
+        if at >= len(self.text) or self.kinds[at] != LITERAL:
+            return ""
+        return self.text[at]
 
 
 class Pattern(str):
@@ -112,7 +118,7 @@ def split_words(text: str, lookup: Lookup, cwd: str = ".", redirected: list[str]
         text, targets = _without_redirections(text)
         redirected += targets
     for word in _scan(text, lookup):
-        for braced in _braces(word) if "{" in word.text else [word]:
+        for braced in _braces(word):
             words.extend(_globbed(_tilde(braced, lookup), cwd))
     return words
 
@@ -219,7 +225,9 @@ def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
     if after in SPECIAL:
         raise ShellNeeded(f"${after}", f"`${after}` is something of the running shell")
     end = _name_at(text, position + 1)
-    return (lookup(text[position + 1 : end]), end) if end > position + 1 else ("$", position + 1)
+    if end == position + 1:
+        return "$", end
+    return lookup(text[position + 1 : end]), end
 
 
 def _tilde(word: _Word, lookup: Lookup) -> _Word:
@@ -235,7 +243,9 @@ def _tilde(word: _Word, lookup: Lookup) -> _Word:
             end += 1
         named = "".join(word.text[at:end])
         divided = end < len(word.text) and word.literal(end) != "/"  # a quote ends no user's name
-        path = lookup("HOME") if named == "~" else os.path.expanduser(named)
+        path = os.path.expanduser(named)
+        if named == "~":
+            path = lookup("HOME")
         if word.literal(at) == "~" and not divided and path != named:
             home = _Word()
             home.add(path, QUOTED)
@@ -247,46 +257,78 @@ def _tilde(word: _Word, lookup: Lookup) -> _Word:
 
 def _braces(word: _Word) -> list[_Word]:
     """Brace expansion: ``a{b,c}`` is two words. Ranges (``{1..3}``) are left to a shell."""
+    if "{" not in word.text:
+        return [word]
+    found = []
+    for one in _alternatives(word):
+        if one.started:
+            found.append(one)
+    return found
+
+
+def _alternatives(word: _Word) -> list[_Word]:
+    """As bash does it: the first brace that can be expanded, then each part of it, then what follows it."""
     plain = [word.literal(at) for at in range(len(word.text))]
     for opened, char in enumerate(plain):
         if char != "{" or plain[opened - 1 : opened] == ["$"]:
             continue
-        depth = 0
-        commas: list[int] = []
-        for at in range(opened + 1, len(plain)):
-            here = plain[at]
-            if here == "}" and not depth and commas:  # as in bash, a brace closes only what has a comma
-                return _expanded(word, opened, commas, at)
-            if here == "," and not depth:
-                commas.append(at)
-            depth += (here == "{") - (here == "}" and depth > 0)
+        if opened == 0 and plain[1:2] == ["}"]:  # `{}` in front is two characters, as find and xargs want it
+            continue
+        commas, closed = _brace_ends(plain, opened)
+        if closed:
+            return _expanded(word, opened, commas, closed)
     return [word]
 
 
+def _brace_ends(plain: list[str], opened: int) -> tuple[list[int], int]:
+    """Where an open brace is divided and closed; closed at 0 where it is not."""
+    depth = 0
+    commas: list[int] = []
+    for at in range(opened + 1, len(plain)):
+        here = plain[at]
+        if here == "}" and not depth and commas:  # as in bash, a brace closes only what has a comma
+            return commas, at
+        if here == "," and not depth:
+            commas.append(at)
+        if here == "{":
+            depth += 1
+        if here == "}" and depth:
+            depth -= 1
+    return commas, 0
+
+
 def _expanded(word: _Word, opened: int, commas: list[int], closed: int) -> list[_Word]:
+    before = word.slice((0, opened))
+    endings = _alternatives(word.slice((closed + 1, len(word.text))))
     found = []
     for start, stop in pairwise([opened, *commas, closed]):
-        one = word.slice((0, opened), (start + 1, stop), (closed + 1, len(word.text)))
-        found.extend(_braces(one))
+        for middle in _alternatives(word.slice((start + 1, stop))):
+            for after in endings:
+                text = [*before.text, *middle.text, *after.text]
+                found.append(_Word(text, [*before.kinds, *middle.kinds, *after.kinds]))
         if len(found) > BRACE_LIMIT:
             reason = f"the braces of one word make more than {BRACE_LIMIT} words"
             raise ShellNeeded("{", reason, runs=False)
-    return [one for one in found if one.started]
+    return found
 
 
 def _globbed(word: _Word, cwd: str) -> list[str]:
     """The word as a pattern where it is one; the files that it names where quotes are in it, too."""
     text = "".join(word.text)
-    special = [
-        char != "" and char in "*?[" and kind != QUOTED
-        for char, kind in zip(word.text, word.kinds, strict=True)
-    ]
-    if not any(special):
+    if "*" not in text and "?" not in text and "[" not in text:
         return [text]
-    pattern = "".join(
-        char if meaning or char not in "*?[" else f"[{char}]"
-        for char, meaning in zip(word.text, special, strict=True)
-    )
+    pattern = ""
+    special = False
+    for char, kind in zip(word.text, word.kinds, strict=True):
+        if char not in ("*", "?", "["):
+            pattern += char
+        elif kind == QUOTED:
+            pattern += f"[{char}]"  # it stands for itself
+        else:
+            pattern += char
+            special = True
+    if not special:
+        return [text]
     if pattern == text:
         return [Pattern(text)]
     return matching(pattern, cwd) or [text]
@@ -320,8 +362,11 @@ def echoed(text: str) -> str:
         octal, code, letter = match.groups()
         if octal is not None:
             return chr(int(octal or "0", 8) & 0xFF)
-        return chr(int(code, 16)) if code else _ESCAPES.get(letter, match.group())
+        if code:
+            return chr(int(code, 16))
+        return _ESCAPES.get(letter, match.group())
 
     stop = re.search(r"(?<!\\)((?:\\\\)*)\\c", text)
-    kept = text[: stop.end(1)] if stop else text
-    return re.sub(r"\\(?:0([0-7]{0,3})|x([0-9a-fA-F]{1,2})|(.))", escape, kept, flags=re.DOTALL)
+    if stop:
+        text = text[: stop.end(1)]
+    return re.sub(r"\\(?:0([0-7]{0,3})|x([0-9a-fA-F]{1,2})|(.))", escape, text, flags=re.DOTALL)

@@ -30,27 +30,35 @@ class Piece(NamedTuple):
 @lru_cache(maxsize=512)
 def compiled(template: str) -> tuple[Piece, ...]:
     """The pieces of a template."""
-    pieces = []
-    for index, part in enumerate(template.split("{")):
+    first, *parts = template.split("{")
+    pieces = [Piece(first)]
+    for part in parts:
         hole, brace, text = part.partition("}")
-        if not index or not brace:
-            text = part if not index else "{" + part
-        else:
-            hole, _, fix = hole.partition("!")
-            how = next((sign for sign in "+=?" if sign in hole), "")
-            first, _, second = hole.partition(how) if how else ("", "", hole)
-            pieces.append(Piece("", (first or second) if how else "", how, second or first, fix))
-        if text:
+        if brace:
+            pieces.append(_hole(hole))
             pieces.append(Piece(text))
-    return tuple(pieces)
+        else:
+            pieces.append(Piece("{" + part))
+    return tuple(piece for piece in pieces if piece != Piece())
+
+
+def _hole(text: str) -> Piece:
+    text, _, fix = text.partition("!")
+    for sign in "+=?":
+        if sign in text:
+            key, _, name = text.partition(sign)
+            return Piece("", key or name, sign, name or key, fix)
+    return Piece("", "", "", text, fix)
 
 
 @lru_cache(maxsize=512)
 def divided(template: str) -> tuple[str, str]:
     """A command's template without and with only its redirection into the log."""
     head, log, tail = template.partition("{log}")
+    if not log:
+        return template, ""
     main = head.rstrip(" >")
-    return (main, head[len(main) :] + log + tail) if log else (template, "")
+    return main, head[len(main) :] + log + tail
 
 
 def render(
@@ -71,12 +79,19 @@ def render(
             continue
         value = values.get(name, "")
         if how:
-            head = keys.get(key, "")
-            if how == "=":
-                value = f"{head}={value}"
-            else:
-                value = option(head, value) if how == "+" or head.startswith("-") else " "
+            value = _option(how, keys.get(key, ""), value)
         if fix and applied is not None and value.strip():
             applied.add(fix)
-        parts.append(change(name, value) if change else value)
+        if change:
+            value = change(name, value)
+        parts.append(value)
     return "".join(parts)
+
+
+def _option(how: str, key: str, value: str) -> str:
+    """An option as its hole writes it; a blank where it is left out."""
+    if how == "=":
+        return f"{key}={value}"
+    if how == "?" and not key.startswith("-"):
+        return " "
+    return option(key, value)

@@ -24,7 +24,9 @@ def train_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
         _set_device(state, devices, count, placement)
         if rules.env_at_gpu and len(entry) <= 1:
             state.visible = placement.visible
-        autocasts = variables.walked("autocast") if rules.autocast else [""]
+        autocasts = [""]
+        if rules.autocast:
+            autocasts = variables.walked("autocast")
         combinations = list(product(autocasts, variables.walked("trainer_list")))
         if variables.upstream.device_leaks and len(combinations) > 1:
             variables.fixed("TF011", upstream=True, ours=rules.device_leaks)
@@ -43,34 +45,34 @@ def _placement(state: ScriptState, entry: str) -> Placement:
 
 def _set_device(state: ScriptState, devices: list[str], count: int, placement: Placement) -> None:
     """The training's device word for this GPU entry."""
-    rules, values = state.rules, state.variables.values
+    rules, variables = state.rules, state.variables
+    word = values_of(devices, count)
     if rules.use_gpu == "whole":
-        values["train_use_gpu"] = (
-            rules.cpu_use_gpu if placement.cpu and rules.cpu_use_gpu else "|".join(devices)
-        )
+        word = "|".join(devices)
+        if placement.cpu and rules.cpu_use_gpu:
+            word = rules.cpu_use_gpu
     elif rules.use_gpu == "each" and devices:
-        whole = (
-            "|".join(devices) if state.variables.upstream.use_gpu == "whole" else values_of(devices, count)
-        )
-        own = devices[min(count, len(devices) - 1)]
-        values["train_use_gpu"] = state.variables.fixed("TF004", upstream=whole, ours=own)
-    else:
-        values["train_use_gpu"] = values_of(devices, count)
+        if variables.upstream.use_gpu == "whole":
+            word = "|".join(devices)
+        last = len(devices) - 1
+        word = variables.fixed("TF004", upstream=word, ours=devices[min(count, last)])
+    variables.values["train_use_gpu"] = word
 
 
 def _select(state: ScriptState, trainer: str) -> Trainer | None:
-    keys = state.variables.keys
     for candidate in state.rules.trainers:
-        key = keys.get(candidate.row, "")
-        if candidate.compare == "bare":
-            matches = bare_both(trainer, key)
-        elif candidate.compare == "quoted":
-            matches = bool(trainer) and trainer == key
-        else:
-            matches = pattern(trainer, key)
-        if matches:
+        if _matches(trainer, state.variables.keys.get(candidate.row, ""), candidate.compare):
             return candidate
     return state.rules.otherwise
+
+
+def _matches(trainer: str, key: str, compare: str) -> bool:
+    """Whether the script takes a word of the trainer list for a line's key, by the test that it makes."""
+    if compare == "bare":
+        return bare_both(trainer, key)
+    if compare == "quoted":
+        return trainer != "" and trainer == key
+    return pattern(trainer, key)
 
 
 def _combination(
@@ -89,17 +91,19 @@ def _combination(
     if selected is None:
         yield Left(cell, TRAIN, because("unknown-trainer", trainer=trainer))
         return
-    values.update(
-        run_train=variables.render(selected.train),
-        run_export=variables.render(selected.export),
-        quant=str(selected.quant),
-        **{name: variables.render(text) for name, text in selected.sets.items()},
-    )
+    chosen = {
+        "run_train": variables.render(selected.train),
+        "run_export": variables.render(selected.export),
+        "quant": str(selected.quant),
+    }
+    for name, text in selected.sets.items():
+        chosen[name] = variables.render(text)
+    values.update(chosen)
     if bare(values["run_train"], "=", "null"):
         yield Left(cell, TRAIN, because("says-null", line=variables.lines.get(selected.row, 0)))
         return
     variables.choose([choice for choice in rules.choices if choice.name != "infer_dir"])
-    values["save_dir"] = variables.render(rules.save_dir[1 if placement.several else 0])
+    values["save_dir"] = variables.render(rules.save_dir[int(placement.several)])
     values["save_model"] = values["save_dir"]
     _set_pretrained(state, selected, cell)
     env = state.exports()
@@ -110,7 +114,7 @@ def _combination(
     values["weights"] = variables.render(rules.weights)
     if bare_both(trainer, variables.keys.get("norm_train", "")) and placement.nodes <= 1:
         state.norm_weights = (entry, variables.render("{pretrain+weights}"))
-    yield from _after_training(state, cell, placement, env, selected)
+    yield from _after_training(state, cell, env, selected)
     if rules.unset_at_end:
         state.visible = None
 
@@ -123,26 +127,27 @@ def _builds(state: ScriptState, cell: Combination) -> Iterator[ScriptCommand | L
         if command.startswith("pip ") and not state.rules.mistakes:
             yield Left(cell, PREPARE, because("asks-only"))
             continue
-        visible = state.visible if state.rules.mistakes else None
+        visible = None
+        if state.rules.mistakes:
+            visible = state.visible
         yield state.command(PREPARE, cell, command, "", "python", visible=visible, cwd=folder)
 
 
 def _set_pretrained(state: ScriptState, selected: Trainer, cell: Combination) -> None:
-    """The weights that the training starts from."""
+    """The weights that the training starts from: its own, or what the norm training has left."""
     rules, values = state.rules, state.variables.values
     values["pretrained"] = state.variables.render("{+pretrain}")
     values["inherits"] = ""
-    if (
-        not rules.norm_pretrain
-        or selected.row not in ("pact_train", "fpgm_train")
-        or cell.placement.nodes > 1
-    ):
+    if not rules.norm_pretrain or selected.row not in ("pact_train", "fpgm_train"):
+        return
+    if cell.placement.nodes > 1:
         return
     entry, option = state.norm_weights or ("", "")
     if rules.norm_pretrain == "last":
         values["pretrained"] = option
     elif option and entry == cell.entry:
-        values["pretrained"], values["inherits"] = option, "norm"
+        values["pretrained"] = option
+        values["inherits"] = "norm"
     else:
         values["pretrained"] = state.variables.fixed("TF015", upstream=option, ours=values["pretrained"])
 
@@ -184,36 +189,45 @@ def _look_for_weights(state: ScriptState, train: ScriptCommand) -> None:
 
 
 def _after_training(
-    state: ScriptState, cell: Combination, placement: Placement, env: dict[str, str], selected: Trainer
+    state: ScriptState, cell: Combination, env: dict[str, str], selected: Trainer
 ) -> Iterator[ScriptCommand | Left]:
-    variables, rules = state.variables, state.rules
-    values = variables.values
-    weights = values["weights"]
-    if bare(values.get("eval", ""), "!=", "null"):
-        if rules.env_at_eval and placement.visible is not None:
-            state.visible = placement.visible
-        log = state.log(rules.eval_log, "eval.log")
-        visible = state.visible_for(EVAL, cell)
-        yield state.command(EVAL, cell, rules.eval, log, "eval", visible=visible, env=env, weights=weights)
-    else:
-        yield Left(cell, EVAL, because("no-script", line=variables.lines.get("eval", 0), kind=EVAL))
+    variables, placement = state.variables, cell.placement
+    yield _evaluation(state, cell, env)
     export_row = selected.row.replace("_train", "_export").replace("trainer", "export")
-    if not bare(values["run_export"], "!=", "null"):
+    if not bare(variables.values["run_export"], "!=", "null"):
         line = variables.lines.get(export_row, variables.lines.get("norm_export", 0))
         yield Left(cell, EXPORT, because("no-script", line=line, kind=EXPORT))
         return
+    yield from _exports(state, cell, env, export_row)
+    if placement.visible is not None:
+        state.visible = placement.visible
+    variables.values["image"] = variables.render(state.rules.image)
+    yield from state.inference(cell, env, state.rules.infer_cwd)
+    state.visible = None
+
+
+def _evaluation(state: ScriptState, cell: Combination, env: dict[str, str]) -> ScriptCommand | Left:
+    variables, rules = state.variables, state.rules
+    if not bare(variables.values.get("eval", ""), "!=", "null"):
+        return Left(cell, EVAL, because("no-script", line=variables.lines.get("eval", 0), kind=EVAL))
+    if rules.env_at_eval and cell.placement.visible is not None:
+        state.visible = cell.placement.visible
+    return state.command(
+        EVAL, cell, rules.eval, state.log(rules.eval_log, "eval.log"), "eval",
+        visible=state.visible_for(EVAL, cell), env=env, weights=variables.values["weights"],
+    )  # fmt: skip
+
+
+def _exports(state: ScriptState, cell: Combination, env: dict[str, str], row: str) -> Iterator[ScriptCommand]:
+    variables, rules = state.variables, state.rules
+    values = variables.values
     values["infer_dir"] = values["save_dir"]
     variables.choose([choice for choice in rules.choices if choice.name == "infer_dir"])
     for export in rules.exports:
         if variables.holds(export.when):
             log = state.log(export.log or rules.export_log, "export.log")
             yield state.command(
-                EXPORT, cell, export.command, log, export_row,
-                visible=state.visible_for(EXPORT, cell), env=env, weights=weights,
+                EXPORT, cell, export.command, log, row,
+                visible=state.visible_for(EXPORT, cell), env=env, weights=values["weights"],
                 model_dir=values["infer_dir"], static=export.static,
             )  # fmt: skip
-    if placement.visible is not None:
-        state.visible = placement.visible
-    values["image"] = variables.render(rules.image)
-    yield from state.inference(cell, env, rules.infer_cwd)
-    state.visible = None

@@ -37,9 +37,10 @@ class Variables:
             self.lines[name] = line.line
             if "k" in row.reads:
                 self.keys[name] = self._tidied(key(line).text)
-            if row.reads != "k":
-                value = self._for_mode(line, mode) if "p" in row.reads else self._value(line)
-                self.values[name] = self._tidied(value)
+            if "p" in row.reads:
+                self.values[name] = self._tidied(self._for_mode(line, mode))
+            elif row.reads != "k":
+                self.values[name] = self._tidied(self._value(line))
         self.given = dict(self.values)
         self.values["save_model"] = ""
         self.values["log_path"] = self.render(rules.log_path)
@@ -52,9 +53,10 @@ class Variables:
         return self.fixed("TF020", upstream=value, ours=whole)
 
     def _for_mode(self, line: Value, mode: str) -> str:
-        listed = for_mode(line, mode if self.config.layout.per_mode else "").text
-        fix = "TF021" if self.config.layout.per_mode else "TF010"
-        return self.fixed(fix, upstream=listed, ours=_nearest(line, mode))
+        nearest = _nearest(line, mode)
+        if self.config.layout.per_mode:
+            return self.fixed("TF021", upstream=for_mode(line, mode).text, ours=nearest)
+        return self.fixed("TF010", upstream=for_mode(line, "").text, ours=nearest)
 
     def _tidied(self, text: str) -> str:
         tidy = text.rstrip()
@@ -100,7 +102,10 @@ class Variables:
         return all(self._true(*condition) for condition in conditions)
 
     def _true(self, name: str, operator: str, text: str) -> bool:
-        value = self.keys.get(name[4:], "") if name.startswith("key:") else self.values.get(name, "")
+        if name.startswith("key:"):
+            value = self.keys.get(name[4:], "")
+        else:
+            value = self.values.get(name, "")
         if operator in ("=", "!="):
             return bare(value, operator, text)
         if operator in ("~", "!~"):
@@ -110,21 +115,26 @@ class Variables:
     def choose(self, choices: Iterable[Choice]) -> None:
         """Set the variables that depend on others."""
         for choice in choices:
-            if self.holds(choice.when):
-                text = self.render(choice.text)
-                if choice.fix:
-                    text = self.fixed(choice.fix, upstream=self.values.get(choice.name, ""), ours=text)
-                self.values[choice.name] = text
+            if not self.holds(choice.when):
+                continue
+            text = self.render(choice.text)
+            if choice.fix:
+                text = self.fixed(choice.fix, upstream=self.values.get(choice.name, ""), ours=text)
+            self.values[choice.name] = text
 
 
 def _nearest(line: Value, mode: str) -> str:
     """The value for a mode; else that of another mode with the same training part; else a plain value."""
+    whole = second_field(line)
     listed: dict[str, str] = {}
-    for item in items(second_field(line)):
+    for item in items(whole):
         name, equals, value = item.text.strip().partition("=")
-        if not equals:
-            return second_field(line).text if "=" not in second_field(line).text else ""
-        listed.setdefault(name.strip(), value)
+        if equals:
+            listed.setdefault(name.strip(), value)
+        elif "=" in whole.text:
+            return ""
+        else:
+            return whole.text
     if mode in listed:
         return listed[mode]
     for part in TRAIN_PARTS:

@@ -7,7 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from tipc.errors import UsageError, wording
-from tipc.kinds import CHAINS, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
+from tipc.kinds import (
+    BENCHMARK_CHAIN,
+    CHAINS,
+    DY2STATIC_CHAIN,
+    INFER_CHAIN,
+    ONNX_CHAIN,
+    PTQ_CHAIN,
+    TRAIN_CHAIN,
+)
 from tipc.meant import one_of
 
 if TYPE_CHECKING:
@@ -69,6 +77,7 @@ KEYS: dict[str, dict[str, Keys]] = {
     # The first section of such a file has the first 22 lines of the training layout.
     DY2STATIC_CHAIN: {"seg": _TRAIN["seg"][:2], "clas": _TRAIN["clas"][:3]},
     INFER_CHAIN: {"ocr": ((3, "infer_model:"), (4, "infer_export:"), (6, "inference:"))},
+    BENCHMARK_CHAIN: {name: _TRAIN[name] for name in ("seg", "ocr", "clas", "det")},
 }
 
 # chain → family → "module:attribute" of its table. A chain and a family that are not here are never native.
@@ -79,6 +88,8 @@ TABLES: dict[str, dict[str, str]] = {
     INFER_CHAIN: {"ocr": "tipc.config.dialects.infer:OCR"},
     # A section becomes a training config: its table is that of the training.
     DY2STATIC_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in ("seg", "clas")},
+    # So does each run of a benchmark.
+    BENCHMARK_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in ("seg", "ocr", "clas", "det")},
 }
 
 

@@ -6,6 +6,7 @@ from tipc.config.dialects.families import DISTILL, FPGM, NORM, PACT, PROMISE, TO
 from tipc.config.dialects.layouts import FULL, changed
 from tipc.config.layout import Row
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
+from tipc.kinds import CPU, GPU
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}_nodes_{nodes}"
@@ -25,6 +26,15 @@ _RECOGNITION = (
     {"exports": (Export(_EXPORT.replace("weights}", "weights!TF023}")),)},
 )
 
+# Two models get further options in low precision: (word in the model's name, precision).
+_FUSED = " -o Arch.use_fused_attn=True -o Arch.use_fused_linear=True"
+_FUSED_WHERE = (
+    ("CLIP_vit_base_patch16_224", "amp"),
+    ("CLIP_vit_base_patch16_224", "fp16"),
+    ("SwinTransformer_base_patch4_window7_224_ampo2_ultra", "amp"),
+    ("SwinTransformer_base_patch4_window7_224_ampo2_ultra", "fp16"),
+)
+
 RULES = Rules(
     log_path="{root}/test_tipc/output/{model_name}/{mode}",
     trainers=(PACT, FPGM, DISTILL, TO_STATIC, TRAINER2),
@@ -36,28 +46,33 @@ RULES = Rules(
         Choice("amp", "-o AMP.use_amp=False"),
         Choice("amp", _AMP + "O1", (("autocast", "=", "amp"),)),
         Choice("amp", _AMP + "O2", (("autocast", "=", "fp16"),)),
+        Choice("fused", ""),
+        *(
+            Choice("fused", _FUSED, (("model_name", "~", model), ("autocast", "==", precision)))
+            for model, precision in _FUSED_WHERE
+        ),
     ),
     use_gpu="whole",
     save_dir=("{log_path}/" + _NAME, "{log_path}/" + _NAME),
     train=(
-        "{python} {run_train} {+train_use_gpu} " + _SET + " ",
-        _LAUNCH + " --devices={gpu} {run_train} {+train_use_gpu} " + _SET + _RANKS,
+        "{python} {run_train} {+train_use_gpu} " + _SET + " {fused}",
+        _LAUNCH + " --devices={gpu} {run_train} {+train_use_gpu} " + _SET + _RANKS + "{fused}",
         _LAUNCH
         + " --ips={ips} --devices={gpu} {run_train} {+train_use_gpu} {+save_model} {+pretrain} {+epoch}"
-        " {amp} {+train_batch} {+train_param1} -o Global.print_mem_info=True" + _RANKS,
+        " {amp} {+train_batch} {+train_param1} -o Global.print_mem_info=True" + _RANKS + "{fused}",
     ),
     train_log="{save_dir}.log",
     weights="{save_dir}/{model_name}/{train_model_name}",
     eval="{python} {eval} {pretrain+weights} {+train_use_gpu} {+eval1} > {log} 2>&1",
     exports=(Export(_EXPORT),),
     infer={
-        "cpu": Inference(
+        CPU: Inference(
             "{python} {inference} {=use_gpu} {=mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
             ("mkldnn", "cpu_threads", "batch_size", "precision"),
             "{log_path}/python_infer_cpu_gpus_{infer_gpu}_" + _CPU + ".log",
         ),
-        "gpu": Inference(
+        GPU: Inference(
             "{python} {inference} {=use_gpu} {+use_trt} {+precision} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} > {log} 2>&1 ",
             ("use_trt", "precision", "batch_size"),
@@ -66,7 +81,7 @@ RULES = Rules(
     },
     infer_cwd="deploy",
     image="{image_dir}",
-    skips=(SkipRule("gpu", (("precision", "=", "True"), ("use_trt", "=", "False")), "fp16-needs-tensorrt"),),
+    skips=(SkipRule(GPU, (("precision", "=", "True"), ("use_trt", "=", "False")), "fp16-needs-tensorrt"),),
     whole=Whole(
         when=(("kl_quant", "!=", "null"), ("kl_quant", "!=", "False")),
         script="{kl_quant}",

@@ -14,6 +14,7 @@ from tipc.config.rules import (
     SkipRule,
     Whole,
 )
+from tipc.kinds import CPU, GPU
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}"
@@ -70,13 +71,13 @@ RULES = Rules(
         Export(_EXPORT),
     ),
     infer={
-        "cpu": Inference(
+        CPU: Inference(
             "{python} {inference} {=use_gpu} {=mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
             ("mkldnn", "cpu_threads", "batch_size"),
             "{log_path}/python_infer_cpu_gpus_{infer_gpu}_" + _CPU + ".log",
         ),
-        "gpu": Inference(
+        GPU: Inference(
             "{python} {inference} {=use_gpu} {+precision} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} {+infer1} > {log} 2>&1 ",
             ("precision", "batch_size"),
@@ -84,10 +85,10 @@ RULES = Rules(
         ),
     },
     skips=(
-        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
-        SkipRule("gpu", (("quant", "==", "False"), ("precision", "==", "trt_int8")), "int8-needs-quantised"),
+        SkipRule(CPU, (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
+        SkipRule(GPU, (("quant", "==", "False"), ("precision", "==", "trt_int8")), "int8-needs-quantised"),
         SkipRule(
-            "gpu",
+            GPU,
             (("precision", "!==", "paddle"), ("quant", "==", "True"), ("precision", "!==", "trt_int8")),
             "quantised-runs-int8",
         ),

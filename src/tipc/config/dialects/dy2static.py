@@ -24,7 +24,7 @@ class Sections(NamedTuple):
 LENGTH = 22  # lines of a section: the training's part of a training config
 MODE = "lite_train_lite_infer"  # whatever the script is given
 GPUS = "gpu_list:0"  # whatever the section has
-EXPORTED = ("FLAGS_cudnn_deterministic", "True")
+EXPORTED = {"FLAGS_cudnn_deterministic": "True"}
 
 SECTIONS = {
     "seg": Sections(

@@ -19,8 +19,8 @@ def filler(index: int) -> Row:
 
 def changed(layout: Layout, *rows: Row, **others: Any) -> Layout:
     """A layout in which some lines are others; lines beyond its end are added."""
-    table = {row.index: row for row in layout.rows} | {row.index: row for row in rows}
-    return layout._replace(rows=tuple(table[index] for index in sorted(table)), **others)
+    table = {row.index: row for row in (*layout.rows, *rows)}
+    return layout._replace(rows=tuple(row for _, row in sorted(table.items())), **others)
 
 
 SLIM = Layout(

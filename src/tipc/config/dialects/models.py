@@ -5,6 +5,7 @@ from __future__ import annotations
 from tipc.config.dialects.families import NORM, PROMISE
 from tipc.config.dialects.layouts import SLIM
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
+from tipc.kinds import CPU, GPU
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _TRAIN = "{run_train} {+save_model} {+epoch} {+pretrain} {+train_batch}"
@@ -31,8 +32,8 @@ RULES = Rules(
     eval="{python} {eval} {pretrain+weights} > {log} 2>&1 ",
     exports=(Export(_EXPORT),),
     infer={
-        "cpu": Inference(_INFER, ("batch_size",), "{log_path}/python_infer_cpu_batchsize_{batch_size}.log"),
-        "gpu": Inference(_INFER, ("batch_size",), "{log_path}/python_infer_gpu_batchsize_{batch_size}.log"),
+        CPU: Inference(_INFER, ("batch_size",), "{log_path}/python_infer_cpu_batchsize_{batch_size}.log"),
+        GPU: Inference(_INFER, ("batch_size",), "{log_path}/python_infer_gpu_batchsize_{batch_size}.log"),
     },
     image="",
     whole=Whole(

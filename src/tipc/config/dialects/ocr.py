@@ -18,6 +18,7 @@ from tipc.config.dialects.families import (
 )
 from tipc.config.dialects.layouts import FULL, changed
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, Whole
+from tipc.kinds import CPU, GPU
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _NAME = "{trainer}_gpus_{gpu}_autocast_{autocast}"
@@ -50,13 +51,13 @@ RULES = Rules(
     eval="{python} {eval} {pretrain+weights} {+train_use_gpu} {+eval1} > {log} 2>&1 ",
     exports=(Export("{python} {run_export} {export_weight+weights} {save_infer+save_dir} > {log} 2>&1 "),),
     infer={
-        "cpu": Inference(
+        CPU: Inference(
             "{python} {inference} {=use_gpu} {+mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
             " {+save_log} {image_dir+image} {+benchmark} {+precision} {+infer1} > {log} 2>&1 ",
             ("mkldnn", "cpu_threads", "batch_size", "precision"),
             "{log_path}/python_infer_cpu_gpus_{infer_gpu}_" + _CPU + ".log",
         ),
-        "gpu": Inference(
+        GPU: Inference(
             "{python} {inference} {=use_gpu} {+use_trt} {+precision} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} {+infer1} {+save_log} > {log} 2>&1 ",
             ("use_trt", "precision", "batch_size"),

@@ -20,6 +20,7 @@ from tipc.config.dialects.families import (
 from tipc.config.dialects.layouts import FULL, changed
 from tipc.config.layout import Row
 from tipc.config.rules import Choice, Dialect, Export, Inference, Rules, SkipRule, Whole
+from tipc.kinds import CPU, GPU
 
 _LAUNCH = "{python} -m paddle.distributed.launch"
 _TRAIN = "{+save_model} {+epoch} {pretrained} {+autocast} {+train_batch} {+train_param1} {amp}"
@@ -46,6 +47,7 @@ RULES = Rules(
             "Global.use_amp=True Global.scale_loss=1024.0 Global.use_dynamic_loss_scaling=True",
             (("autocast", "=", "amp"),),
         ),
+        Choice("amp", "--amp_level=O2", (("autocast", "==", "fp16"), ("mode", "==", "benchmark_train"))),
         Choice("infer_dir", "{save_dir}/{inference_dir}"),
         Choice("infer_dir", "{save_dir}", (("inference_dir", "==", "null"),)),
         Choice("infer_dir", "{save_dir}", (("inference_dir", "==", "##"),)),
@@ -62,13 +64,13 @@ RULES = Rules(
     eval="{python} {eval} {pretrain+weights} {+train_use_gpu} {+eval1}",
     exports=(Export("{python} {run_export} {export_weight+weights} {save_infer+save_dir}"),),
     infer={
-        "cpu": Inference(
+        CPU: Inference(
             "{python} {inference} {=use_gpu} {=mkldnn} {+cpu_threads} {model_dir+model_path} {+batch_size}"
             " {image_dir+image} {+benchmark} {+precision} {infer1+results} {+infer2} > {log} 2>&1 ",
             ("mkldnn", "cpu_threads", "batch_size", "precision"),
             "{log_path}/python_infer_cpu_gpu_{infer_gpu}_" + _CPU + ".log",
         ),
-        "gpu": Inference(
+        GPU: Inference(
             _ON_GPU,
             ("use_trt", "precision", "batch_size"),
             "{log_path}/python_infer_gpu_gpu_{infer_gpu}_" + _GPU + ".log",
@@ -76,20 +78,20 @@ RULES = Rules(
     },
     model_path="{infer_dir}/deploy.yaml",
     skips=(
-        SkipRule("cpu", (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
+        SkipRule(CPU, (("mkldnn", "=", "False"), ("quant", "=", "True")), "int8-needs-onednn"),
         MKLDNN_FP16,
         QUANT_NOT_INT8,
         SkipRule(
-            "cpu",
+            CPU,
             (("quant", "=", "False"), ("precision", "!=", "fp32")),
             "unquantised-runs-fp32",
         ),
         GPU_INT8_UNQUANTISED,
         GPU_FP16_WITHOUT_TRT,
         GPU_INT8_WITHOUT_TRT,
-        SkipRule("gpu", (("use_trt", "==", "False"), ("quant", "=", "True")), "quantised-needs-tensorrt"),
+        SkipRule(GPU, (("use_trt", "==", "False"), ("quant", "=", "True")), "quantised-needs-tensorrt"),
         SkipRule(
-            "gpu", (("precision", "~", "int8"), ("quant", "=", "True")), "script-never-runs-int8", fix="TF005"
+            GPU, (("precision", "~", "int8"), ("quant", "=", "True")), "script-never-runs-int8", fix="TF005"
         ),
     ),
     whole=Whole(
@@ -122,6 +124,6 @@ DIALECT = Dialect(
     promise={
         **PROMISE,
         "norm_pretrain": "entry",
-        "infer": {**RULES.infer, "gpu": RULES.infer["gpu"]._replace(command=_WITH_RESULTS)},
+        "infer": {**RULES.infer, GPU: RULES.infer[GPU]._replace(command=_WITH_RESULTS)},
     },
 )

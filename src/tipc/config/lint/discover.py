@@ -27,7 +27,9 @@ def config_files(arguments: list[str]) -> list[str]:
 
             from tipc.config.model_names import by_any_name
 
-            matches = sorted(glob.glob(argument, recursive=True)) if glob.has_magic(argument) else []
+            matches = []
+            if glob.has_magic(argument):
+                matches = sorted(glob.glob(argument, recursive=True))
             if os.path.exists(by_any_name(argument)):
                 matches = [by_any_name(argument)]
             if not matches:
@@ -42,5 +44,8 @@ def _below(directory: str) -> list[str]:
     found = []
     for here, folders, files in os.walk(directory):
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        found += [os.path.normpath(f"{here}/{name}") for name in sorted(files) if name.endswith(".txt")]
-    return [path for path in found if is_config(path)]
+        for name in sorted(files):
+            path = os.path.normpath(f"{here}/{name}")
+            if name.endswith(".txt") and is_config(path):
+                found.append(path)
+    return found

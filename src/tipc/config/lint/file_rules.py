@@ -46,14 +46,7 @@ def not_text(ctx: Context) -> Iterator[LintFinding]:
 def line_ends(ctx: Context) -> Iterator[LintFinding]:
     """TC003, TC004, TC005: carriage returns, no newline at the end, a byte order mark."""
     text = ctx.data.decode("utf-8", "surrogateescape")
-    windows = [number for number, line in enumerate(text.split("\n"), 1) if line.endswith("\r")]
-    if windows:
-        edits = [Edit(number, ctx.line(number)) for number in windows if number <= len(ctx.source.lines)]
-        first = Line(windows[0], ctx.line(windows[0]))
-        if len(windows) >= len(ctx.source.lines):
-            yield ctx.find("TC003-all", first, *edits)
-        else:
-            yield ctx.find("TC003-some", first, *edits, count=len(windows))
+    yield from _carriage_returns(ctx, text)
     if text.startswith("\ufeff"):
         yield ctx.find("TC005", Line(1, "\ufeff"), Edit(1, ctx.line(1).lstrip("\ufeff")))
     if text and not text.endswith("\n"):
@@ -61,17 +54,34 @@ def line_ends(ctx: Context) -> Iterator[LintFinding]:
         yield ctx.find("TC004", last, Edit(last.number, last.text))
 
 
+def _carriage_returns(ctx: Context, text: str) -> Iterator[LintFinding]:
+    """TC003, once for all lines."""
+    count = len(ctx.source.lines)
+    numbers = [number for number, line in enumerate(text.split("\n"), 1) if line.endswith("\r")]
+    if not numbers:
+        return
+    edits = [Edit(number, ctx.line(number)) for number in numbers if number <= count]
+    first = Line(numbers[0], ctx.line(numbers[0]))
+    if len(numbers) >= count:
+        yield ctx.find("TC003-all", first, *edits)
+    else:
+        yield ctx.find("TC003-some", first, *edits, count=len(numbers))
+
+
 def blank_lines(ctx: Context) -> Iterator[LintFinding]:
     """TC006: blank lines that push the last rows beyond what the script reads."""
-    limit = ctx.dialect.layout.limit if ctx.dialect else None
-    if limit is None or ctx.alignment is None:
+    if ctx.dialect is None or ctx.alignment is None or ctx.dialect.layout.limit is None:
         return
-    lost = [line for line in ctx.alignment.lines if line and line.number > limit]
+    limit = ctx.dialect.layout.limit
     blanks = [line for line in ctx.source.lines[:limit] if line.blank]
-    if lost and blanks:
-        edits = [Edit(line.number, None) for line in blanks]
-        name = split_key(lost[0].text)[0]
-        yield ctx.find("TC006", blanks[0], *edits, limit=limit, name=name, line=lost[0].number)
+    if not blanks:
+        return
+    for line in ctx.alignment.lines:
+        if line and line.number > limit:  # the first that is lost
+            edits = [Edit(blank.number, None) for blank in blanks]
+            name = split_key(line.text)[0]
+            yield ctx.find("TC006", blanks[0], *edits, limit=limit, name=name, line=line.number)
+            return
 
 
 def expected(row: Row) -> str:
@@ -80,21 +90,23 @@ def expected(row: Row) -> str:
         return f"==={row.keys[0]}==="
     if row.kind == "filler":
         return "##"
-    return row.keys[0] if row.keys else row.name
+    if row.keys:
+        return row.keys[0]
+    return row.name
 
 
 def neutral_line(row: Row) -> str:
     """The line that says nothing, for a row that can do without; empty where there is none."""
-    if row.kind == "header" or (row.keys and row.keys[0].endswith("_params")):
-        return f"==========================={row.keys[0]}==========================="
+    name = row.keys[0] if row.keys else "null"
+    if row.kind == "header" or name.endswith("_params"):
+        return f"==========================={name}==========================="
     if row.kind == "filler":
         return "##"
-    harmless = (
-        row.kind in _NEUTRAL and row.name not in _ESSENTIAL and "l" not in row.reads and "v" in row.reads
-    )
-    if harmless and row.name != "train_model_name":
-        return f"{row.keys[0] if row.keys else 'null'}:null"
-    return ""
+    if row.kind not in _NEUTRAL or row.name in _ESSENTIAL or row.name == "train_model_name":
+        return ""
+    if "l" in row.reads or "v" not in row.reads:
+        return ""
+    return f"{name}:null"
 
 
 def layout(ctx: Context) -> Iterator[LintFinding]:
@@ -131,19 +143,21 @@ def _runs(numbers: list[int]) -> list[list[int]]:
 
 
 def _missing(ctx: Context, gap: list[int]) -> LintFinding:
-    assert ctx.alignment is not None
+    """One finding for rows that are missing one after another."""
     assert ctx.dialect is not None
     rows = [ctx.dialect.layout.rows[number] for number in gap]
-    after = next((line for line in ctx.alignment.lines[gap[-1] + 1 :] if line), ctx.source.seen()[-1])
+    after = _line_after(ctx, gap[-1])
     found = split_key(after.text)[0] or after.text
-    names = tuple(expected(row) for row in rows)
-    neutral = tuple(neutral_line(row) for row in rows)
+    names = tuple(map(expected, rows))
+    neutral = tuple(map(neutral_line, rows))
     edits: list[Edit] = []
     insert = names
     if all(neutral):
         edits = [Edit(after.number, text, insert=True) for text in neutral]
         insert = neutral
-    key = Line(after.number, found if after.text.startswith(found) else after.text)
+    key = after
+    if after.text.startswith(found):
+        key = Line(after.number, found)
     told: dict[str, Told] = {
         "expected": names,
         "found": found,
@@ -155,6 +169,15 @@ def _missing(ctx: Context, gap: list[int]) -> LintFinding:
         return ctx.find("TC012", key, *edits, line=first, **told)
     last = first + len(rows) - 1
     return ctx.find("TC012-many", key, *edits, line=first, last=last, count=len(rows), **told)
+
+
+def _line_after(ctx: Context, row: int) -> Line:
+    """The line of the next row that has one; the last of the file where none has."""
+    assert ctx.alignment is not None
+    for line in ctx.alignment.lines[row + 1 :]:
+        if line:
+            return line
+    return ctx.source.seen()[-1]
 
 
 def _lost(ctx: Context, row: int) -> Reason:
@@ -169,12 +192,13 @@ def _lost(ctx: Context, row: int) -> Reason:
 
 
 def _extra(ctx: Context, line: Line) -> LintFinding:
-    shown = split_key(line.text)[0] or line.text
-    beside = [other.text for other in ctx.source.seen() if 0 < abs(other.number - line.number) <= 1]
-    needless = not line.text.strip() or line.text in beside
-    edits = [Edit(line.number, None)] if needless else []
     if not line.text.strip():
-        return ctx.find("TC011-blank", line, *edits, line=line.number)
+        return ctx.find("TC011-blank", line, Edit(line.number, None), line=line.number)
+    edits = []
+    for other in ctx.source.seen():
+        if abs(other.number - line.number) == 1 and other.text == line.text:
+            edits = [Edit(line.number, None)]  # it stands there twice
+    shown = split_key(line.text)[0] or line.text
     return ctx.find("TC011", line, *edits, line=line.number, text=shown[:SHOWN])
 
 
@@ -188,18 +212,25 @@ def _names(ctx: Context) -> Iterator[LintFinding]:
         key = split_key(line.text)[0]
         if out_of_place(row, key):
             yield ctx.find("TC013-option", Line(line.number, key), row=row.name, found=key[:SHOWN])
-        if not row.keys:
-            continue
-        names = names_of(row)
-        own_trainer = row.name.endswith("_train") and key.endswith("_train")
-        if key in names or key in ("null", "") or key.startswith(("#", "==")) or own_trainer:
-            continue
-        close = bool(closest(key, names, 0.75))
-        edits = []
-        if close and line.text.startswith(key):
-            edits = [Edit(line.number, row.keys[0] + line.text[len(key) :])]
-        case = "TC013-trainer" if "k" in row.reads else "TC013-name"
-        yield ctx.find(case, Line(line.number, key), *edits, name=row.keys[0], found=key[:SHOWN])
+        if row.keys and not _can_be_called(row, key):
+            yield _misnamed(ctx, row, line, key)
+
+
+def _can_be_called(row: Row, key: str) -> bool:
+    """Whether a key can stand in a row that has names: one of them, none, a comment, an own trainer."""
+    if key in names_of(row) or key in ("null", "") or key.startswith(("#", "==")):
+        return True
+    return row.name.endswith("_train") and key.endswith("_train")
+
+
+def _misnamed(ctx: Context, row: Row, line: Line, key: str) -> LintFinding:
+    edits = []
+    if closest(key, names_of(row), 0.75) and line.text.startswith(key):
+        edits = [Edit(line.number, row.keys[0] + line.text[len(key) :])]
+    case = "TC013-name"
+    if "k" in row.reads:
+        case = "TC013-trainer"
+    return ctx.find(case, Line(line.number, key), *edits, name=row.keys[0], found=key[:SHOWN])
 
 
 def _cut(ctx: Context) -> LintFinding:
@@ -209,7 +240,7 @@ def _cut(ctx: Context) -> LintFinding:
     missing = rows[len(rows) - ctx.alignment.cut :]
     last = ctx.source.seen()[-1]
     told: dict[str, Told] = {"missing": len(missing), "rows": len(rows), "next": expected(missing[0])}
-    if all(_optional(row) for row in missing):
+    if all(map(_optional, missing)):
         return ctx.find("TC017", last, **told)
     if missing[0].kind == "header":
         return ctx.find("TC016", last, section=missing[0].keys[0], **told)

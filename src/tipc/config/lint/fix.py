@@ -60,7 +60,10 @@ def fixed(
         chosen = _compatible(left)
         if not together:
             chosen = chosen[:1]
-        after = apply(data, [edit for finding in chosen for edit in finding.edits])
+        edits: list[Edit] = []
+        for finding in chosen:
+            edits += finding.edits
+        after = apply(data, edits)
         if after == data:
             break
         remaining = lint_bytes(after, shown, path, dialect=dialect, repo=repo)
@@ -80,11 +83,12 @@ def fixed(
 
 def _compatible(findings: list[LintFinding]) -> list[LintFinding]:
     """Findings whose edits touch different lines. Those that move lines go first and alone."""
-    shifting = [finding for finding in findings if finding.code in ("TC003", "TC005")] or [
-        finding for finding in findings if finding.code in ("TC006", "TC011", "TC012") and finding.edits
-    ]
-    chosen, taken = [], set[int]()
-    for finding in shifting[:1] or findings:
+    shifting = _moving_lines(findings)
+    if shifting:
+        findings = [shifting]
+    chosen = []
+    taken: set[int] = set()
+    for finding in findings:
         lines = {edit.line for edit in finding.edits}
         if lines and not lines & taken:
             chosen.append(finding)
@@ -92,24 +96,35 @@ def _compatible(findings: list[LintFinding]) -> list[LintFinding]:
     return chosen
 
 
+def _moving_lines(findings: list[LintFinding]) -> LintFinding | None:
+    """The first finding whose edits change where lines are: of the line ends before all others."""
+    for finding in findings:
+        if finding.code in ("TC003", "TC005"):
+            return finding
+    for finding in findings:
+        if finding.code in ("TC006", "TC011", "TC012") and finding.edits:
+            return finding
+    return None
+
+
 def apply(data: bytes, edits: list[Edit]) -> bytes:
     """The bytes after the edits. What no edit touches stays as it is, byte by byte."""
     if not edits:
         return data
-    texts = [line.text for line in source_of(data, "").lines]
     inserted: dict[int, list[str]] = {}
-    lines: list[str | None] = list(texts)
+    lines: list[str | None] = [line.text for line in source_of(data, "").lines]
     for edit in edits:
         if edit.insert and edit.text is not None:
             inserted.setdefault(edit.line, []).append(edit.text)
         elif 1 <= edit.line <= len(lines):
             lines[edit.line - 1] = edit.text
-    result = []
+    text = ""
     for number, line in enumerate(lines, 1):
-        result += inserted.get(number, [])
+        for before in inserted.get(number, ()):
+            text += f"{before}\n"
         if line is not None:
-            result.append(line)
-    return "".join(f"{line}\n" for line in result).encode("utf-8", "surrogateescape")
+            text += f"{line}\n"
+    return text.encode("utf-8", "surrogateescape")
 
 
 def write_atomically(path: Name, data: bytes) -> None:

@@ -91,8 +91,11 @@ class LineAlignment(NamedTuple):
 @lru_cache(maxsize=16)
 def _anchors(layout: Layout) -> frozenset[str]:
     """The names that stand for one row only."""
-    rows = [row for row in layout.rows if row.kind not in ("header", "filler")]
-    return frozenset(key for row in rows for key in names_of(row))
+    names: set[str] = set()
+    for row in layout.rows:
+        if row.kind not in ("header", "filler"):
+            names.update(names_of(row))
+    return frozenset(names)
 
 
 def names_of(row: Row) -> tuple[str, ...]:
@@ -102,8 +105,9 @@ def names_of(row: Row) -> tuple[str, ...]:
 
 def split_key(text: str) -> tuple[str, str]:
     """Key and value by the first colon; where there is none, by an ``=`` that stands for it."""
-    separator = ":" if ":" in text else "="
-    key, _, value = text.partition(separator)
+    key, colon, value = text.partition(":")
+    if not colon:
+        key, _, value = text.partition("=")
     return key.strip(), value.strip()
 
 
@@ -112,10 +116,11 @@ def fit(row: Row, line: Line, anchors: frozenset[str]) -> float:
     text = line.text.rstrip("\r")
     key, value = split_key(text)
     is_header = text.lstrip().startswith("==")
-    if row.kind == "header" or (row.keys and "params" in row.keys[0]):
-        return _header_fit(row, text) if is_header else WRONG_ANCHOR
-    if is_header:
+    wants_header = row.kind == "header" or (row.keys and "params" in row.keys[0])
+    if bool(wants_header) != is_header:
         return WRONG_ANCHOR
+    if is_header:
+        return _header_fit(row, text)
     if row.kind == "filler":
         return _filler_fit(text, key, anchors)
     if key in names_of(row):
@@ -180,11 +185,11 @@ def _likeness(row: Row, key: str, value: str) -> float:
 
 
 def _hint_cost(row: Row, known: frozenset[str]) -> float:
-    if row.name not in _HINTS:
-        return HINT if known else 0.0
     if row.name in known:
         return 0.0
-    return ELSEWHERE if known else NO_HINT
+    if row.name in _HINTS:
+        return ELSEWHERE if known else NO_HINT
+    return HINT if known else 0.0
 
 
 def _is_number(text: str) -> bool:
@@ -201,7 +206,11 @@ def out_of_place(row: Row, key: str) -> bool:
 def known_as(key: str) -> frozenset[str]:
     """The rows that a key's words speak for."""
     low = key.lower()
-    return frozenset(name for name, parts in _HINTS.items() if any(part in low for part in parts))
+    known = set()
+    for name, parts in _HINTS.items():
+        if any(part in low for part in parts):
+            known.add(name)
+    return frozenset(known)
 
 
 def align(lines: Sequence[Line], layout: Layout) -> LineAlignment:

@@ -20,30 +20,40 @@ _COLOURS = {"error": "31", "warning": "33", "note": "36"}
 
 def text(finding: LintFinding, source: Source, *, colour: bool = False) -> str:
     """One finding: where, what, the lines with carets, what the bash does, and what to write."""
-    where = ":".join(str(part) for part in (visible_name(finding.path), finding.line, finding.column) if part)
+    where = visible_name(finding.path)
+    for number in (finding.line, finding.column):
+        if number:
+            where += f":{number}"
     severity = say(finding.severity)
     if colour:
         severity = f"\x1b[{_COLOURS[finding.severity]};1m{severity}\x1b[0m"
-    lines = [f"{where}  {severity} {finding.code}  {visible(finding.message)}"]
-    lines += _quote(finding, source)
-    hint = "   " + say("(tipc lint --fix can do it)") if finding.fixable else ""
-    lines.append(f"   {say('fix: ')}{visible(finding.fix)}{hint}")
-    return "\n".join(lines) + "\n"
+    fix = f"   {say('fix: ')}{visible(finding.fix)}"
+    if finding.fixable:
+        fix += "   " + say("(tipc lint --fix can do it)")
+    head = f"{where}  {severity} {finding.code}  {visible(finding.message)}"
+    return "\n".join([head, *_quote(finding, source), fix]) + "\n"
 
 
 def grouped(findings: Sequence[LintFinding], *, each: bool = False) -> list[list[LintFinding]]:
     """Findings in order; one code with one message in many files is one group, unless ``each`` is shown."""
-    groups: dict[object, list[LintFinding]] = {}
+    alike: dict[object, list[LintFinding]] = {}
     for number, finding in enumerate(findings):
-        key: object = number if each else (finding.case, finding.params)
-        groups.setdefault(key, []).append(finding)
-    result = []
-    for group in groups.values():
+        key: object = (finding.case, finding.params)
+        if each:
+            key = number
+        alike.setdefault(key, []).append(finding)
+    groups = []
+    for group in alike.values():
         if len({finding.path for finding in group}) >= ALIKE:
-            result.append(group)
+            groups.append(group)
         else:
-            result += [[finding] for finding in group]
-    return sorted(result, key=lambda group: (group[0].path, group[0].line, group[0].column, group[0].code))
+            groups += [[finding] for finding in group]
+    return sorted(groups, key=_place_of_group)
+
+
+def _place_of_group(group: Sequence[LintFinding]) -> tuple[str, int, int, str]:
+    first = group[0]
+    return (first.path, first.line, first.column, first.code)
 
 
 def others(group: Sequence[LintFinding]) -> str:
@@ -51,7 +61,7 @@ def others(group: Sequence[LintFinding]) -> str:
     if len(group) == 1:
         return ""
     files = list(dict.fromkeys(finding.path for finding in group))
-    named = ", ".join(visible_name(file) for file in files[1 : 1 + NAMED])
+    named = ", ".join(map(visible_name, files[1 : 1 + NAMED]))
     if len(files) > 1 + NAMED:
         named += " " + say("and {count} more", count=len(files) - 1 - NAMED)
     told = say("the same {times} times in other places: {named}", times=len(group) - 1, named=named)
@@ -63,20 +73,32 @@ def _quote(finding: LintFinding, source: Source) -> list[str]:
         return [f"   {visible(finding.detail)}"]
     digits = max(4, len(str(finding.line)))
     column = max(finding.column, 1) - 1
-    start = 0 if column + min(finding.length, 40) <= WIDTH else max(0, column - WIDTH // 2)
-    quoted = [
-        f"{line.number:>{digits}} │ {_shown(line.text, start if line.number == finding.line else 0)}"
-        for line in source.lines[max(0, finding.line - 1 - BEFORE) : finding.line]
-    ]
-    mark = " " * (column - start + (1 if start else 0)) + "^" * min(finding.length, MOST_CARETS)
+    start = 0  # of what is shown of the finding's line
+    if column + min(finding.length, MOST_CARETS) > WIDTH:
+        start = max(0, column - WIDTH // 2)
+    quoted = []
+    for line in source.lines[max(0, finding.line - 1 - BEFORE) : finding.line - 1]:
+        quoted.append(f"{line.number:>{digits}} │ {_shown(line.text, 0)}")
+    shown = _shown(source.lines[finding.line - 1].text, start)
+    quoted.append(f"{finding.line:>{digits}} │ {shown}")
+    blanks = column - start
+    if start:
+        blanks += 1  # for the ellipsis
+    mark = " " * blanks + "^" * min(finding.length, MOST_CARETS)
     quoted.append(f"{'':>{digits}} │ {mark} {visible(finding.detail)}")
     return quoted
 
 
 def _shown(line: str, start: int) -> str:
-    cut = line[start : start + WIDTH]
-    clean = "".join(letter if letter.isprintable() else "·" for letter in cut)
-    return ("…" if start else "") + clean + ("…" if start + WIDTH < len(line) else "")
+    """A line from a column on, as far as there is room; ``…`` stands for what is left out."""
+    shown = ""
+    if start:
+        shown = "…"
+    for letter in line[start : start + WIDTH]:
+        shown += letter if letter.isprintable() else "·"
+    if start + WIDTH < len(line):
+        shown += "…"
+    return shown
 
 
 def summary(findings: Sequence[LintFinding], files: int, hidden: int = 0) -> str:

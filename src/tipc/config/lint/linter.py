@@ -92,36 +92,44 @@ def lint_bytes(
     rules: tuple[Rule, ...] = RULES,
 ) -> list[LintFinding]:
     """All findings of a text that stands, or would stand, at ``path``. Never fails, whatever the bytes."""
-    raw = source_of(data, shown)
-    source = Source(shown, tuple(Line(line.number, line.text.rstrip("\r")) for line in raw.lines))
+    source = source_of(data, shown)
+    if b"\r" in data:
+        lines = tuple(Line(line.number, line.text.rstrip("\r")) for line in source.lines)
+        source = Source(shown, lines)
     if not any(line.text.strip() for line in source.lines):
-        empty = Context(data, source, None)
-        return [empty.find("TC001", 1 if source.lines else 0)]
+        return [Context(data, source, None).find("TC001", min(1, len(source.lines)))]
     root = os.fspath(repo) if repo else repository_of(os.fspath(path))
     placed = Source(os.fspath(path), source.lines)  # the place, not the name that is shown, tells the script
     reading = choose(placed, root, dialect)
+    has_root = repo or (_in_its_folder(path) and has_code(root))
     ctx = Context(
         data,
         source,
-        root if repo or (_in_its_folder(path) and has_code(root)) else None,
+        root if has_root else None,
         chain=reading.chain,
         script=reading.script,
         dialect=reading.dialect,
         alignment=reading.alignment,
     )
     if reading.layout:
-        if reading.alignment:
-            lines = tuple(line or NOWHERE for line in reading.alignment.lines)
-        else:
-            lines = source.seen()
-        rows = {row.name: row for row in reading.layout.rows if row.reads}
-        config = Config(source, reading.layout, lines, rows)
-        used = tuple(row for row in rows.values() if not row.unused and config.line(row.name).line)
-        ctx = ctx._replace(config=config, used=used)
-    found = [finding for rule in rules for finding in rule(ctx)]
+        ctx = _with_rows(ctx, reading.layout)
+    found: list[LintFinding] = []
+    for rule in rules:
+        found += rule(ctx)
     if reading.layout is None and reading.chain in ("", TRAIN_CHAIN):
         found.append(ctx.find("TC009", 0, dialects="|".join(NAMES)))
     return sorted(found, key=lambda finding: (finding.line, finding.column, finding.code))
+
+
+def _with_rows(ctx: Context, layout: Layout) -> Context:
+    """What is linted, with the rows of its layout."""
+    lines = ctx.source.seen()
+    if ctx.alignment:
+        lines = tuple(line or NOWHERE for line in ctx.alignment.lines)
+    rows = {row.name: row for row in layout.rows if row.reads}
+    config = Config(ctx.source, layout, lines, rows)
+    used = tuple(row for row in rows.values() if not row.unused and config.line(row.name).line)
+    return ctx._replace(config=config, used=used)
 
 
 class Reading(NamedTuple):
@@ -170,7 +178,7 @@ def _script_text(identity: Identity) -> str:
     if not identity.script:
         return ""
     path = os.path.join(identity.repo, identity.script)
-    return "\n".join(text_of(one) for one in (path, *helpers_of(path, identity.repo)))
+    return "\n".join(map(text_of, (path, *helpers_of(path, identity.repo))))
 
 
 def _in_its_folder(path: Name) -> bool:
@@ -181,11 +189,16 @@ def _in_its_folder(path: Name) -> bool:
 @lru_cache(maxsize=64)
 def has_code(repo: str) -> bool:
     """Whether the repository's scripts are there; a bare collection of configs has none to look for."""
+    folders = []
     try:
-        entries = list(os.scandir(repo))
-        folders = [entry.path for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
-        return any(entry.name.endswith(".py") for entry in entries) or any(
-            name.endswith(".py") for folder in folders for name in os.listdir(folder)
-        )
+        for entry in os.scandir(repo):
+            if entry.name.endswith(".py"):
+                return True
+            if entry.is_dir() and not entry.name.startswith("."):
+                folders.append(entry.path)
+        for folder in folders:
+            if any(name.endswith(".py") for name in os.listdir(folder)):
+                return True
     except OSError:
         return False
+    return False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from tipc.config.bash import items
-from tipc.config.layout import Config
+from tipc.config.layout import Config, Row
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, closest, is_null
 from tipc.config.rules import Dialect
@@ -30,6 +30,7 @@ MODES = (
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _COMPOSED = re.compile(r"(?:lite|whole)_train_(?:lite|whole)_infer")
 _NOWHERE = "0.0.0.0"
+LONGEST_IDS = 15  # the scripts take a longer entry for addresses
 
 
 def modes(ctx: Context) -> Iterator[LintFinding]:
@@ -40,46 +41,56 @@ def modes(ctx: Context) -> Iterator[LintFinding]:
             continue  # what a script of its own makes of a plain value is not known
         if is_null(config.key(row.name)) or is_null(value) or ":" not in config.line(row.name).text:
             continue
-        found = items(value)
-        if not any("=" in item.text for item in found):
-            right = "|".join(f"{mode}={value.text}" for mode in TRAIN_MODES)
+        if "=" not in value.text:
+            right = "|".join([f"{mode}={value.text}" for mode in TRAIN_MODES])
             yield ctx.find("TC042", value, value=value.text, right=right)
             continue
         listed: Counter[str] = Counter()
-        for item in found:
+        for item in items(value):
             mode, _, rest = item.text.partition("=")
             listed[mode.strip()] += 1
             yield from _item(ctx, item, mode, rest, listed)
-        meant = {near(mode, 0.9) for mode in listed}
-        wanted: tuple[str, ...] = TRAIN_MODES
-        if ctx.dialect is None:
-            wanted = tuple(mode for mode in TRAIN_MODES if mode in ctx.script)
-        lacking = [mode for mode in wanted if mode not in meant]
-        if lacking:
-            added = tuple(f"|{mode}=…" for mode in lacking)
-            if config.layout.per_mode:
-                key = config.key(row.name).text
-                yield ctx.find("TC041", value, modes=tuple(lacking), items=added, key=key)
-            else:
-                yield ctx.find("TC041-unread", value, modes=tuple(lacking), items=added)
+        yield from _lacking(ctx, row, config, value, listed)
+
+
+def _lacking(
+    ctx: Context, row: Row, config: Config, value: Value, listed: Collection[str]
+) -> Iterator[LintFinding]:
+    """TC041: a mode that trains has no value in a line that lists modes."""
+    meant = {near(mode, 0.9) for mode in listed}
+    lacking = []
+    for mode in TRAIN_MODES:
+        wanted = ctx.dialect is not None or mode in ctx.script
+        if wanted and mode not in meant:
+            lacking.append(mode)
+    if not lacking:
+        return
+    added = tuple(f"|{mode}=…" for mode in lacking)
+    if config.layout.per_mode:
+        key = config.key(row.name).text
+        yield ctx.find("TC041", value, modes=tuple(lacking), items=added, key=key)
+    else:
+        yield ctx.find("TC041-unread", value, modes=tuple(lacking), items=added)
 
 
 def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str]) -> Iterator[LintFinding]:
     if "=" not in item.text or not rest.strip() or "=" in rest:
         yield ctx.find("TC043", item, item=item.text)
     elif mode not in MODES and not (mode and mode in ctx.script):
-        close = ""
-        if not _COMPOSED.fullmatch(mode.strip()):  # whole_train_lite_infer is no slip of the pen
-            close = near(mode.strip(), 0.85)
-        place = item.part(0, mode)
-        edits = []
-        fix = because("lint-one-of", words=", ".join(TRAIN_MODES))
-        if close:
-            edits = [ctx.replaced(place, close)]
-            fix = because("lint-write", text=close)
-        yield ctx.find("TC040", place, *edits, mode=mode, fix=fix)
+        yield _unknown_mode(ctx, item.part(0, mode))
     elif listed[mode] > 1:
         yield ctx.find("TC044", item, mode=mode)
+
+
+def _unknown_mode(ctx: Context, mode: Value) -> LintFinding:
+    close = ""
+    if not _COMPOSED.fullmatch(mode.text.strip()):  # whole_train_lite_infer is no slip of the pen
+        close = near(mode.text.strip(), 0.85)
+    if not close:
+        fix = because("lint-one-of", words=", ".join(TRAIN_MODES))
+        return ctx.find("TC040", mode, mode=mode.text, fix=fix)
+    fix = because("lint-write", text=close)
+    return ctx.find("TC040", mode, ctx.replaced(mode, close), mode=mode.text, fix=fix)
 
 
 def trainers(ctx: Context) -> Iterator[LintFinding]:
@@ -98,16 +109,25 @@ def trainers(ctx: Context) -> Iterator[LintFinding]:
             continue
         if name in seen:
             yield ctx.find("TC052", item, trainer=name)
-        elif name not in scripts and not lost and ctx.dialect is not None:
-            case = "TC050-norm" if ctx.dialect.rules.otherwise else "TC050-nothing"
-            close = closest(name, tuple(key for key in scripts if key.endswith("_train")), 0.8)
-            fix = because("lint-add-line", text=f"{name}:script")
-            if close:
-                fix = because("lint-write", text=close)
-            yield ctx.find(case, item, trainer=name, fix=fix)
-        elif name in scripts and is_null(scripts[name]):
-            yield ctx.find("TC051", item, trainer=name)
+        elif name in scripts:
+            if is_null(scripts[name]):
+                yield ctx.find("TC051", item, trainer=name)
+        elif ctx.dialect is not None and not lost:
+            yield _unknown_trainer(ctx, ctx.dialect, item, scripts)
         seen.add(name)
+
+
+def _unknown_trainer(ctx: Context, dialect: Dialect, item: Value, keys: Iterable[str]) -> LintFinding:
+    name = item.text.strip()
+    case = "TC050-nothing"
+    if dialect.rules.otherwise:
+        case = "TC050-norm"
+    trainers = tuple(key for key in keys if key.endswith("_train"))
+    close = closest(name, trainers, 0.8)
+    fix = because("lint-add-line", text=f"{name}:script")
+    if close:
+        fix = because("lint-write", text=close)
+    return ctx.find(case, item, trainer=name, fix=fix)
 
 
 def gpus(ctx: Context) -> Iterator[LintFinding]:
@@ -119,15 +139,24 @@ def gpus(ctx: Context) -> Iterator[LintFinding]:
         if is_null(entry):
             continue
         ips, semicolon, ids = entry.rpartition(";")
-        addresses = ips.split(",") if semicolon else []
-        fake = [ip for ip in addresses if not _is_address(ip.strip())]
-        if fake:
-            yield ctx.find("TC061", item.part(item.text.index(fake[0]), fake[0]), address=fake[0])
+        if semicolon:
+            yield from _fake_address(ctx, item, ips)
         if not re.fullmatch(r"-1|\d+(?:,\d+)*", ids):
             yield ctx.find("TC060", item, entry=entry)
-        elif ctx.dialect and not semicolon and (len(ids) > 15 or (len(ids) == 2 and ids != "-1")):
-            case = "TC062-one" if len(ids) == 2 else "TC062-address"
-            yield ctx.find(case, item, entry=entry)
+        elif semicolon or ctx.dialect is None:
+            continue
+        elif len(ids) > LONGEST_IDS:
+            yield ctx.find("TC062-address", item, entry=entry)
+        elif len(ids) == 2 and ids != "-1":
+            yield ctx.find("TC062-one", item, entry=entry)
+
+
+def _fake_address(ctx: Context, item: Value, ips: str) -> Iterator[LintFinding]:
+    """TC061: the first address that no machine can have."""
+    for ip in ips.split(","):
+        if not _is_address(ip.strip()):
+            yield ctx.find("TC061", item.part(item.text.index(ip), ip), address=ip)
+            return
 
 
 def _is_address(text: str) -> bool:
@@ -155,10 +184,12 @@ def visible(ctx: Context) -> Iterator[LintFinding]:
 
 def _exports(config: Config, dialect: Dialect) -> bool:
     """Whether a listed trainer has an export, and so an inference; also where the file ends before it."""
-    ways = {config.key(trainer.row).text: trainer for trainer in dialect.rules.trainers}
+    by_key = {}
+    for trainer in dialect.rules.trainers:
+        by_key[config.key(trainer.row).text] = trainer
     for item in config.items("trainer_list"):
-        trainer = ways.get(item.text.strip(), dialect.rules.otherwise)
-        export = trainer.export.strip("{}") if trainer else ""
+        chosen = by_key.get(item.text.strip(), dialect.rules.otherwise)
+        export = chosen.export.strip("{}") if chosen else ""
         if not config.line(export).line or not is_null(config.value(export)):
             return True
     return False
@@ -166,4 +197,6 @@ def _exports(config: Config, dialect: Dialect) -> bool:
 
 def near(mode: str, cutoff: float) -> str:
     """The mode that is meant by a name; empty where none is close."""
-    return mode if mode in MODES else closest(mode, MODES, cutoff)
+    if mode in MODES:
+        return mode
+    return closest(mode, MODES, cutoff)

@@ -17,9 +17,10 @@ def misplaced(ctx: Context) -> Iterator[LintFinding]:
     """TC013: a name that stands where the script reads another field. Once: what follows is shifted, too."""
     if ctx.config is None or ctx.dialect is not None:
         return
-    places = {
-        name: row.index for row in ctx.config.layout.rows for name in names_of(NAMED_ROWS.get(row.name, row))
-    }
+    places = {}
+    for row in ctx.config.layout.rows:
+        for name in names_of(NAMED_ROWS.get(row.name, row)):
+            places[name] = row.index
     for index, line in enumerate(ctx.config.lines):
         key = split_key(line.text)[0]
         place = places.get(key, index)

@@ -17,6 +17,7 @@ _OTHER_DEVICES = ("npu", "xpu", "mlu", "gcu", "dcu", "mps", "sdaa", "iluvatar_gp
 _COMPARED = ("infer_quant", "mkldnn", "use_trt")
 _INFERENCE_LISTS = ("use_gpu", "batch_size", "mkldnn", "cpu_threads", "use_trt", "precision")
 _LETTERS = {"true": "True", "false": "False"}
+_NUMBER = re.compile(r"\s*-?\d+(?:\.\d+)?\s*")
 
 
 def colons(ctx: Context) -> Iterator[LintFinding]:
@@ -64,20 +65,27 @@ def blanks(ctx: Context) -> Iterator[LintFinding]:
     """TC031, TC032: blanks beside list items, names and option values."""
     for row, config in ctx.rows():
         value = config.value(row.name)
-        if is_null(value):
+        if is_null(value) or row.kind == "script":
             continue
-        if "l" in row.reads and row.kind != "script":
-            for item in items(value):
-                if item.text != item.text.strip():
-                    without = "|".join(part.strip() for part in value.text.split("|"))
-                    edit = ctx.replaced(value, without)
-                    yield ctx.find("TC031", item, edit, item=item.text.strip(), text=item.text)
-                    break
-        elif row.kind != "script" and "v" in row.reads and ctx.dialect is not None:
-            text = value.text.rstrip() if row.kind != "name" else value.text
-            if text != text.strip():
-                bare = value.text.strip()
+        if "l" in row.reads:
+            yield from _blank_items(ctx, value)
+        elif "v" in row.reads and ctx.dialect is not None:
+            bare = value.text.strip()
+            text = value.text
+            if row.kind != "name":
+                text = text.rstrip()
+            if text != bare:
                 yield ctx.find("TC032", value, ctx.replaced(value, bare), text=bare)
+
+
+def _blank_items(ctx: Context, value: Value) -> Iterator[LintFinding]:
+    """TC031 of the first such item; the edit is for all of the list."""
+    for item in items(value):
+        bare = item.text.strip()
+        if item.text != bare:
+            without = "|".join(map(str.strip, value.text.split("|")))
+            yield ctx.find("TC031", item, ctx.replaced(value, without), item=bare, text=item.text)
+            return
 
 
 @lru_cache(maxsize=512)
@@ -86,7 +94,10 @@ def meant(word: str) -> str:
     low = word.strip().lower()
     if low in _LETTERS or not 3 <= len(low) <= 6 or not low.isalpha():
         return ""
-    return next((right for letters, right in _LETTERS.items() if _one_slip(low, letters)), "")
+    for letters, right in _LETTERS.items():
+        if _one_slip(low, letters):
+            return right
+    return ""
 
 
 def _one_slip(a: str, b: str) -> bool:
@@ -105,14 +116,13 @@ def booleans(ctx: Context) -> Iterator[LintFinding]:
     """TC033: ``Fasle`` and its like, and ``true`` where the script compares with ``True``."""
     compared = {config.line(row.name).line for row, config in ctx.rows("l") if row.name in _COMPARED}
     for line in ctx.source.seen():
-        head, colon, rest = line.text.partition(":")
-        if not colon or rest.count("/"):
+        head, _, rest = line.text.partition(":")
+        if not rest or "/" in rest:
             continue
-        value = Value(rest, line.number, len(head) + 2)
-        for item in items(value):
+        for item in items(Value(rest, line.number, len(head) + 2)):
             word = item.text.strip()
             right = meant(word)
-            if not right and line.number in compared and word in ("true", "false"):
+            if line.number in compared and word in _LETTERS:
                 right = _LETTERS[word]
             if right:
                 place = item.part(item.text.index(word), word)
@@ -129,14 +139,13 @@ def devices(ctx: Context) -> Iterator[LintFinding]:
             word = item.text.strip()
             if word in (*_DEVICES, *_OTHER_DEVICES, "null") or meant(word):
                 continue
-            right = _LETTERS.get(word.lower(), word.lower() if word.lower() in _DEVICES else "")
-            edits = [ctx.replaced(item, right)] if right else []
-            fix = (
-                because("lint-write", text=right)
-                if right
-                else because("lint-one-of", words=", ".join(_DEVICES))
-            )
-            yield ctx.find("TC090", item, *edits, word=word, fix=fix)
+            right = _LETTERS.get(word.lower(), word.lower())
+            if right in _DEVICES:
+                fix = because("lint-write", text=right)
+                yield ctx.find("TC090", item, ctx.replaced(item, right), word=word, fix=fix)
+            else:
+                fix = because("lint-one-of", words=", ".join(_DEVICES))
+                yield ctx.find("TC090", item, word=word, fix=fix)
 
 
 def numbers(ctx: Context) -> Iterator[LintFinding]:
@@ -144,19 +153,13 @@ def numbers(ctx: Context) -> Iterator[LintFinding]:
     for row, config in ctx.rows():
         if row.kind != "number":
             continue
-        values = config.items(row.name)
-        if "p" in row.reads:
-            values = [
-                item.part(item.text.index("=") + 1, item.text.split("=")[1])
-                for item in values
-                if "=" in item.text
-            ]
-        for item in values:
-            if (
-                not is_null(item)
-                and not re.fullmatch(r"\s*-?\d+(?:\.\d+)?\s*", item.text)
-                and "=" not in item.text
-            ):
+        for item in config.items(row.name):
+            if "p" in row.reads:
+                before, equals, number = item.text.partition("=")
+                if not equals:
+                    continue
+                item = item.part(len(before) + 1, number.split("=")[0])
+            if not is_null(item) and "=" not in item.text and not _NUMBER.fullmatch(item.text):
                 yield ctx.find("TC091", item, text=item.text.strip())
 
 
@@ -178,14 +181,16 @@ def lengths(ctx: Context) -> Iterator[LintFinding]:
     """TC092: lists that are read side by side."""
     if ctx.config is None:
         return
-    sizes = {
-        name: len(ctx.config.items(name))
-        for name in ("infer_model", "infer_export", "infer_quant")
-        if name in ctx.config.rows and "l" in ctx.config.rows[name].reads and ctx.config.line(name).line
-    }
-    longest = max(sizes.values(), default=0)
+    sizes = {}
+    for name in ("infer_model", "infer_export", "infer_quant"):
+        row = ctx.config.rows.get(name)
+        if row and "l" in row.reads and ctx.config.line(name).line:
+            sizes[name] = len(ctx.config.items(name))
+    if not sizes or is_null(ctx.config.value("infer_model")):
+        return
+    longer = max(sizes, key=lambda name: sizes[name])
+    longest = sizes[longer]
     for name, size in sizes.items():
-        if size < longest and not is_null(ctx.config.value("infer_model")):
-            longer = next(other for other, count in sizes.items() if count == longest)
+        if size < longest:
             place = ctx.config.value(name)
             yield ctx.find("TC092", place, name=name, size=size, longer=longer, longest=longest)

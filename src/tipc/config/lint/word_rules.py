@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tipc.config.layout import Config
+from tipc.config.layout import Config, Row
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, is_null
 from tipc.config.scripts import text_of
@@ -31,11 +31,21 @@ def words(ctx: Context) -> Iterator[LintFinding]:
     for row, config in ctx.rows("vl"):
         if row.kind != "script":
             continue
-        for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
+        for value in _values(row, config):
             shell = _SHELL.search(value.text)
             if shell:
                 yield ctx.find("TC082", value.part(shell.start(), shell[0]), text=shell[0])
-            yield from _twice(ctx, value, config if row.name.endswith("_train") else None)
+            counted = Counter(_options(value.text))
+            yield from _twice(ctx, value, counted)
+            if row.name.endswith("_train"):
+                yield from _twice_by_line(ctx, value, counted, config)
+
+
+def _values(row: Row, config: Config) -> list[Value]:
+    """The value of a line, or the items of the list that it is."""
+    if "l" in row.reads:
+        return config.items(row.name)
+    return [config.value(row.name)]
 
 
 def split_words(text: str) -> list[str]:
@@ -62,14 +72,17 @@ def _options(text: str) -> list[str]:
     return names
 
 
-def _twice(ctx: Context, value: Value, config: Config | None) -> Iterator[LintFinding]:
-    counted = Counter(_options(value.text))
+def _twice(ctx: Context, value: Value, counted: Counter[str]) -> Iterator[LintFinding]:
+    """TC081: an option that stands twice in one command."""
     for name, count in counted.items():
-        bare = name.removeprefix("-o ")
         if count > 1:
-            yield ctx.find("TC081", _place(value, bare), option=name)
-    if config is None:
-        return
+            yield ctx.find("TC081", _place(value, name.removeprefix("-o ")), option=name)
+
+
+def _twice_by_line(
+    ctx: Context, value: Value, counted: Counter[str], config: Config
+) -> Iterator[LintFinding]:
+    """TC081: an option of the script's line that another line gives, too."""
     for other in ("save_model", "epoch", "train_batch", "pretrain", "train_param1", "train_use_gpu"):
         key = config.key(other).text.strip()
         given = other == "save_model" or not is_null(config.value(other))
@@ -92,7 +105,7 @@ def scripts(ctx: Context) -> Iterator[LintFinding]:
             folder = ctx.dialect.rules.infer_cwd
         elif ctx.dialect is None and re.search(r"^\s*cd\s", ctx.script, re.MULTILINE):
             continue  # where a script of its own is when it runs this is not known
-        for value in config.items(row.name) if "l" in row.reads else [config.value(row.name)]:
+        for value in _values(row, config):
             if not is_null(value):
                 yield from _files(ctx, value, folder, idle=row.name in idle)
 
@@ -111,16 +124,24 @@ def _idle_rows(ctx: Context) -> set[str]:
 
 def _files(ctx: Context, value: Value, folder: str, *, idle: bool) -> Iterator[LintFinding]:
     split = split_words(value.text)
-    script = next((word for word in split if word.endswith((".py", ".sh"))), "")
-    if script and not _there(ctx, folder, script):
-        if idle or _fetched(ctx, folder, script):
-            yield ctx.find("TC071", _place(value, script), file=script)
-        else:
-            yield ctx.find("TC070", _place(value, script), script=script, fix=_meant(ctx, folder, script))
+    for word in split:
+        if word.endswith((".py", ".sh")):
+            yield from _script(ctx, value, folder, word, idle=idle)
+            break
     for before, word in pairwise(split):
-        named = word if before in ("-c", "--config", "--cfg") else ""
-        if named.endswith((".yml", ".yaml")) and not _there(ctx, folder, named):
-            yield ctx.find("TC071", _place(value, named), file=named)
+        if before not in ("-c", "--config", "--cfg"):
+            continue
+        if word.endswith((".yml", ".yaml")) and not _there(ctx, folder, word):
+            yield ctx.find("TC071", _place(value, word), file=word)
+
+
+def _script(ctx: Context, value: Value, folder: str, script: str, *, idle: bool) -> Iterator[LintFinding]:
+    if _there(ctx, folder, script):
+        return
+    if idle or _fetched(ctx, folder, script):
+        yield ctx.find("TC071", _place(value, script), file=script)
+    else:
+        yield ctx.find("TC070", _place(value, script), script=script, fix=_meant(ctx, folder, script))
 
 
 def _fetched(ctx: Context, folder: str, script: str) -> bool:
@@ -138,17 +159,19 @@ def _fetched(ctx: Context, folder: str, script: str) -> bool:
 def _place(value: Value, word: str) -> Value:
     """Where a word stands in a value; the whole value where quotes or backslashes hide it."""
     start = value.text.find(word)
-    return value.part(start, word) if start >= 0 else value
+    if start < 0:
+        return value
+    return value.part(start, word)
 
 
 def _meant(ctx: Context, folder: str, script: str) -> Reason:
     """What to write for a script that is not there: one of the same name, if the repository has one."""
     root = os.path.join(ctx.repo or "", folder)
     name = os.path.basename(script)
-    near = [os.path.join(place, name) for place in ("", "tools", "deploy", "deploy/python", "scripts", "src")]
-    found = [path for path in near if os.path.isfile(os.path.join(root, path))]
-    if found:
-        return because("lint-did-you-mean", text=found[0])
+    for place in ("", "tools", "deploy", "deploy/python", "scripts", "src"):
+        near = os.path.join(place, name)
+        if os.path.isfile(os.path.join(root, near)):
+            return because("lint-did-you-mean", text=near)
     if folder != ".":
         return because("lint-relative-to", folder=folder)
     return because("lint-correct-path")

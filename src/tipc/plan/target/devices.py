@@ -62,23 +62,19 @@ def with_device(argv: tuple[str, ...], key: str) -> tuple[str, ...]:
     words, so it stands right behind the others of that kind: another option may have closed the list.
     """
     *before, name = key.split()
-    options = list(Command(argv).options())
-    if any(_is_device(option) for option in options):
-        return argv
-    value = GPU if _last(name) == DEVICE else "True"
+    after_bare = len(argv)  # the place behind the last ``name=value`` without dashes
+    for option in Command(argv).options():
+        if option.last_name == DEVICE or option.last_name in SWITCHES:
+            return argv
+        if option.joined and not option.name.startswith("-"):
+            after_bare = option.index + 1
     place = len(argv)
     if not before and not name.startswith("-"):
-        bare = [option.index for option in options if option.joined and not option.name.startswith("-")]
-        place = max(bare, default=place - 1) + 1
+        place = after_bare
+    value = "True"
+    if name.lstrip("-").rpartition(".")[2] == DEVICE:
+        value = GPU
     return (*argv[:place], *before, f"{name}={value}", *argv[place:])
-
-
-def _last(name: str) -> str:
-    return name.lstrip("-").rpartition(".")[2]
-
-
-def _is_device(option: Option) -> bool:
-    return option.last_name == DEVICE or option.last_name in SWITCHES
 
 
 def _device_words(option: Option, device: str) -> tuple[str, str]:
@@ -89,7 +85,9 @@ def _device_words(option: Option, device: str) -> tuple[str, str]:
     if option.last_name in SWITCHES and value.lower() == "true":
         if device != CPU:
             return name.removesuffix(GPU) + device, value
-        return name, "False" if value == "True" else "false"
+        if value == "True":
+            return name, "False"
+        return name, "false"
     return name, value
 
 
@@ -119,12 +117,14 @@ def launched(argv: tuple[str, ...], device: str, placement: Placement) -> tuple[
     if rank is not None:
         return launched_on(argv, device, placement, rank)
     command = Command(argv)
-    kept = _other_launch_options(command.launch_options)
+    kept = command.launch_options_without(LAUNCH_OPTIONS)
     if device == CPU:
         where = f"--nproc_per_node={len(placement.gpu.split(','))}"
     else:
         old = any(word.startswith("--gpus") for word in command.launch_options)
-        where = f"{'--gpus' if old and device == GPU else '--devices'}={placement.gpu}"
+        where = f"--devices={placement.gpu}"
+        if old and device == GPU:
+            where = f"--gpus={placement.gpu}"
     return command.with_launch_options((where, *kept)).argv
 
 
@@ -137,7 +137,7 @@ def launched_on(argv: tuple[str, ...], device: str, placement: Placement, rank: 
         where.append(f"--nproc_per_node={len(placement.gpu.split(','))}")
     else:
         where.append(f"--devices={placement.gpu}")
-    return command.with_launch_options((*where, *_other_launch_options(command.launch_options))).argv
+    return command.with_launch_options((*where, *command.launch_options_without(LAUNCH_OPTIONS))).argv
 
 
 def rank_here(machines: tuple[str, ...]) -> int | None:
@@ -160,21 +160,6 @@ def _is_here(address: str) -> bool:
             return True
     except OSError:
         return False
-
-
-def _other_launch_options(words: tuple[str, ...]) -> list[str]:
-    """The launcher's options without those that say where it runs, each with its value."""
-    kept = []
-    dropping = False
-    for word in words:
-        name, equals, _ = word.partition("=")
-        if word.startswith("-"):
-            dropping = name in LAUNCH_OPTIONS
-        if not dropping:
-            kept.append(word)
-        if equals:
-            dropping = False
-    return kept
 
 
 def threads_of(device: str, asked: str, count: int) -> int:

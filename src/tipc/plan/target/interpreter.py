@@ -1,9 +1,9 @@
 """Which interpreter the ``python:`` line stands for on this machine, and why that one.
 
 In this order: ``--python``; a path that the config names itself; the active environment (``VIRTUAL_ENV``,
-``CONDA_PREFIX``); the environment that tipc runs in, if paddle is installed there, too; the name on PATH;
-where tipc has no paddle, ``python3`` or ``python`` on PATH; the interpreter of tipc. So a tipc that is
-installed as a tool (pipx, uv tool) runs what the user has activated, or the machine's own Python.
+``CONDA_PREFIX``); the name on PATH; where tipc has no paddle beside it, ``python3`` or ``python`` on PATH;
+the interpreter of tipc. So a tipc that is installed as a tool (pipx, uv tool) runs what the user has
+activated, or the machine's own Python.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ def _behind_shim(directory: str, name: str) -> str | None:
                 active = file.read().split()
         except OSError:
             active = []
-    programs = [os.path.join(versions, version, "bin", name) for version in active]
-    return next((path for path in programs if os.access(path, os.X_OK)), None)
+    for version in active:
+        program = os.path.join(versions, version, "bin", name)
+        if os.access(program, os.X_OK):
+            return program
+    return None
 
 
 def resolve(name: str, override: str = "") -> Interpreter:
@@ -65,12 +68,10 @@ def resolve(name: str, override: str = "") -> Interpreter:
         program = _of_environment(os.environ.get(variable, ""), name)
         if program:
             return Interpreter(name, program, because("python-active", variable=variable))
-    if sys.prefix != sys.base_prefix and _paddle_is_here():
-        return Interpreter(name, sys.executable, because("python-beside-tipc"))
     program = find_program(name) or ""
     if program:
         return Interpreter(name, program, because("python-on-path"))
-    if not _paddle_is_here():
+    if not has_paddle_beside():
         for usual in USUAL:
             program = find_program(usual) or ""
             if program:
@@ -90,5 +91,6 @@ def _of_environment(directory: str, name: str) -> str:
 
 
 @cache
-def _paddle_is_here() -> bool:
+def has_paddle_beside() -> bool:
+    """Whether paddle is installed for the interpreter of tipc."""
     return PathFinder.find_spec("paddle") is not None

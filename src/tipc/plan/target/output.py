@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 
 from tipc.plan.model import Plan, Step
@@ -24,23 +23,27 @@ def with_output(plan: Plan, name: str) -> Plan:
     old = own[start:]
     new = BELOW + name + "/" + old[len(BELOW) :]
 
-    def moved(text: str) -> str:
-        return text.replace(old, new)
-
-    steps = tuple(_moved_step(step, moved) for step in plan.steps)
-    return replace(plan, steps=steps, results_log=moved(plan.results_log))
+    steps = [_moved_step(step, old, new) for step in plan.steps]
+    return replace(plan, steps=tuple(steps), results_log=plan.results_log.replace(old, new))
 
 
-def _moved_step(step: Step, moved: Callable[[str], str]) -> Step:
+def _moved_step(step: Step, old: str, new: str) -> Step:
+    def moved(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text.replace(old, new) for text in texts)
+
+    env = dict(step.env)
+    for name, value in step.env.items():
+        if value is not None:
+            env[name] = value.replace(old, new)
     return replace(
         step,
-        argv=tuple(moved(word) for word in step.argv),
-        env={key: value if value is None else moved(value) for key, value in step.env.items()},
-        log=moved(step.log),
-        produces=tuple(moved(path) for path in step.produces),
-        status_line=moved(step.status_line),
-        weights=moved(step.weights),
-        model_dir=moved(step.model_dir),
-        globs=tuple(moved(word) for word in step.globs),
-        shell=moved(step.shell),
+        argv=moved(step.argv),
+        env=env,
+        log=step.log.replace(old, new),
+        produces=moved(step.produces),
+        status_line=step.status_line.replace(old, new),
+        weights=step.weights.replace(old, new),
+        model_dir=step.model_dir.replace(old, new),
+        globs=moved(step.globs),
+        shell=step.shell.replace(old, new),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from tipc.config.bash import split
@@ -25,13 +26,21 @@ class Placement(NamedTuple):
     @property
     def machines(self) -> tuple[str, ...]:
         """The addresses of the machines that it names."""
-        return tuple(address.strip() for address in self.ips.split(",") if address.strip())
+        return tuple(_ids(self.ips))
+
+
+def _ids(text: str) -> list[str]:
+    """The parts between commas, without blanks around them; no empty ones."""
+    stripped = map(str.strip, text.split(","))
+    return [part for part in stripped if part]
 
 
 def _first(text: str) -> str:
     """What ``export X=<first id>`` assigns: the text up to a blank or a shell operator."""
-    first = (split(text, ",") or [""])[0]
-    return next((first[:end] for end, char in enumerate(first) if char in " \t;&<>()"), first)
+    parts = split(text, ",")
+    if not parts:
+        return ""
+    return re.split(r"[ \t;&<>()]", parts[0], maxsplit=1)[0]
 
 
 def by_length(entry: str, rules: Rules) -> Placement:
@@ -45,31 +54,35 @@ def by_length(entry: str, rules: Rules) -> Placement:
     else:
         parts = [*split(entry, ";"), "", ""]
         ips, entry = parts[0], parts[1]
-        visible = _first(entry) if rules.machine_env else None
-    several = len(ips) > rules.threshold
-    if rules.nodes_when_launched and len(entry) <= 2:
-        several = False
+        visible = None
+        if rules.machine_env:
+            visible = _first(entry)
+    single = len(entry) <= 2
+    several = len(ips) > rules.threshold and not (rules.nodes_when_launched and single)
+    nodes = 1
     launch = MULTI
-    if len(entry) <= 2:
-        launch = SINGLE
-    elif several:
+    if several:
+        nodes = len(split(ips, ","))
         launch = MACHINES
-    nodes = len(split(ips, ",")) if several else 1
+    if single:
+        launch = SINGLE
     return Placement(entry, ips, visible, launch, nodes, entry == "-1", several)
 
 
 def by_ids(entry: str) -> Placement:
     """As the documentation means it: ids with commas, machines before a semicolon, -1 or cpu for no GPU."""
-    ips, semicolon, text = entry.rpartition(";")
-    machines = [ip for ip in ips.split(",") if ip.strip()] if semicolon else []
-    ids = [part.strip() for part in text.split(",") if part.strip()]
+    ips, _, text = entry.rpartition(";")
+    ids = _ids(text)
     if ids in (["-1"], ["cpu"]):
         return Placement(text.strip(), "", None, SINGLE, 1, True)
+    machines = [ip for ip in ips.split(",") if ip.strip()]
+    nodes = max(1, len(machines))
     launch = SINGLE
-    if len(machines) > 1:
+    if nodes > 1:
         launch = MACHINES
     elif len(ids) > 1:
         launch = MULTI
-    nodes = max(1, len(machines))
-    visible = ids[0] if ids else None
+    visible = None
+    if ids:
+        visible = ids[0]
     return Placement(",".join(ids), ",".join(machines), visible, launch, nodes, several=nodes > 1)

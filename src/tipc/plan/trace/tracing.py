@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 from tipc.config.identify import find_repo, identify
+from tipc.config.scripts import reading_script
 from tipc.config.source import read_source
 from tipc.errors import UsageError, wording
+from tipc.kinds import BENCHMARK_CHAIN
 from tipc.plan.model import Plan
 from tipc.plan.modes import mode_of_chain
 from tipc.plan.request import PlanOptions
@@ -27,7 +29,9 @@ def trace_plan(path: str | Path, mode: str, options: PlanOptions, script: str | 
     trace, and EnvironmentProblem where it cannot be isolated.
     """
     plan = trace_upstream(path, mode, options.repo or None, script, asked=options.trace)
-    return plan if options.as_upstream else adapted(plan, options)
+    if options.as_upstream:
+        return plan
+    return adapted(plan, options)
 
 
 def trace_upstream(
@@ -69,7 +73,7 @@ def verify_plan(
     root = Path(repo).resolve() if repo else find_repo(config).resolve()
     source = read_source(config)
     # A fork's script may have lost what tells its dialect: then the config's own lines do.
-    identity = identify(source, root, dialect=dialect or "")
+    identity = identify(source, root, dialect=dialect or "", mode=mode)
     known = identity.dialect or identity.family
     if known is None:
         raise UsageError(
@@ -78,5 +82,8 @@ def verify_plan(
     options = PlanOptions(repo=str(root), dialect=known, as_upstream=True, prepare=False)
     mode = mode_of_chain(mode, identity.chain)
     native = build_plan(config, mode, options)
-    traced = trace_upstream(config, mode, root, asked=True)
+    script = None
+    if identity.chain == BENCHMARK_CHAIN:
+        script = reading_script(str(config), str(root), BENCHMARK_CHAIN).path
+    traced = trace_upstream(config, mode, root, script, asked=True)
     return differences(native, traced)

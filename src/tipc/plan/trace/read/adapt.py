@@ -2,92 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from tipc.command import is_python
-from tipc.kinds import CPU, GPU, INFER, TRAIN
-from tipc.plan.cells import make_cell, not_here
+from tipc.command import Command
+from tipc.kinds import CPU, GPU, INFER, PACT, PREPARE, TRAIN
+from tipc.plan.cells import make_cell, not_here, unique_name
 from tipc.plan.matrix import Combination
 from tipc.plan.model import Cell, Interpreter, Plan, Skip, Step
 from tipc.plan.request import PlanOptions
 from tipc.plan.target.devices import Placed, on_device, processes
 from tipc.plan.target.interpreter import resolve
 from tipc.plan.target.machine import Machine
-from tipc.plan.trace.read.derive import placement_of, unique
+from tipc.plan.trace.read.derive import placement_of
 from tipc.reasons import Reason, because
 
 
 def adapted(plan: Plan, options: PlanOptions) -> Plan:
     """The same steps on the device that is there; what cannot run is left out with its reason."""
-    device, machine = options.target, options.here
-    cells = {cell.id: _cell(cell, plan.steps, device, machine) for cell in plan.cells}
-    kept: dict[str, Step] = {}
-    skipped = list(plan.skipped)
-    interpreter: Interpreter | None = None
-    seen: dict[tuple[object, ...], str] = {}
+    adaptation = Adaptation(plan, options)
     for step in plan.steps:
-        cell = cells[step.cell]
-        reason = _left_out(step, cell, device, machine, kept, plan)
-        key = (step.argv, step.cwd, tuple(sorted(step.env.items(), key=str)))
-        if reason is None and key in seen:
-            reason = because("same-command", step=seen[key])
-        if reason is not None:
-            skipped.append(_skip(step, reason))
-            continue
-        seen[key] = step.id
-        asked = Placed(step.argv, step.env, step.device, step.gpus)
-        placement = placement_of(cell.asked, launched=step.processes > 1)
-        placed = on_device(asked, step.kind, step.processes, placement, device)
-        here = replace(step, **placed._asdict())
-        if is_python(here.argv[0]):
-            interpreter = resolve(here.argv[0], options.python)
-            here = replace(here, argv=(interpreter.program, *here.argv[1:]))
-        log = _own_log(here.log, [other.log for other in kept.values()])
-        kept[step.id] = replace(here, log=log)
-    used = {step.cell for step in kept.values()}
+        adaptation.take(step)
+    steps = tuple(adaptation.kept.values())
+    used = {step.cell for step in steps}
     return replace(
         plan,
         as_upstream=False,
-        cells=tuple(cell for cell in cells.values() if cell.id in used),
-        steps=tuple(kept.values()),
-        skipped=tuple(skipped),
-        interpreter=interpreter,
+        cells=tuple(cell for cell in adaptation.cells.values() if cell.id in used),
+        steps=steps,
+        skipped=(*plan.skipped, *adaptation.skipped),
+        interpreter=adaptation.interpreter,
     )
 
 
+class Adaptation:
+    """A traced plan on its way to another machine, step by step."""
+
+    def __init__(self, plan: Plan, options: PlanOptions) -> None:
+        self.options = options
+        self.device = options.target
+        self.machine = options.here
+        self.planned = {step.id for step in plan.steps}
+        self.cells: dict[str, Cell] = {}
+        for cell in plan.cells:
+            self.cells[cell.id] = _cell(cell, plan.steps, self.device, self.machine)
+        self.kept: dict[str, Step] = {}  # by their ids
+        self.skipped: list[Skip] = []
+        self.interpreter: Interpreter | None = None
+        self.seen: dict[tuple[object, ...], str] = {}  # command → the step that runs it
+
+    def take(self, step: Step) -> None:
+        """Keep a step as it runs here, or leave it out."""
+        reason = self._left_out(step)
+        if reason is not None:
+            self.skipped.append(_skip(step, reason))
+            return
+        self.seen[_command_key(step)] = step.id
+        self.kept[step.id] = self._adapted(step)
+
+    def _left_out(self, step: Step) -> Reason | None:
+        """Why a step does not run here; None where it does."""
+        if self.device == CPU and step.kind == INFER and step.settings.get("device") == GPU:
+            return not_here(self.machine)
+        if self.device != CPU and step.kind == TRAIN:
+            reason = self._too_few_devices(step)
+            if reason is not None:
+                return reason
+        for need in step.needs:
+            if need in self.planned and need not in self.kept:
+                return because("needs-left-out", step=need)
+        key = _command_key(step)
+        if key in self.seen:
+            return because("same-command", step=self.seen[key])
+        return None
+
+    def _too_few_devices(self, train: Step) -> Reason | None:
+        asked = self.cells[train.cell].asked
+        if asked == "-1":
+            return None
+        wanted = processes(placement_of(asked or "-1", launched=train.processes > 1))
+        here = self.machine.count(self.device)
+        if wanted <= here:
+            return None
+        return because("few-devices", device=self.device, asked=wanted, here=here)
+
+    def _adapted(self, step: Step) -> Step:
+        asked = Placed(step.argv, step.env, step.device, step.gpus)
+        placement = placement_of(self.cells[step.cell].asked, launched=step.processes > 1)
+        placed = on_device(asked, step.kind, step.processes, placement, self.device)
+        command = Command(placed.argv)
+        if command.interpreter:
+            self.interpreter = resolve(command.interpreter, self.options.python)
+            command = command.with_interpreter(self.interpreter.program)
+        taken = {other.log for other in self.kept.values()}
+        here = replace(
+            step,
+            argv=command.argv,
+            env=placed.env,
+            device=placed.device,
+            gpus=placed.gpus,
+            log=_own_log(step.log, taken),
+        )
+        return _renamed(here)
+
+
+def _command_key(step: Step) -> tuple[object, ...]:
+    """What makes two steps the same command."""
+    return (step.argv, step.cwd, tuple(sorted(step.env.items(), key=str)))
+
+
 def _cell(cell: Cell, steps: Sequence[Step], device: str, machine: Machine) -> Cell:
-    if cell.trainer == "prepare":
+    if cell.trainer == PREPARE:
         return cell
-    train = next((step for step in steps if step.cell == cell.id and step.kind == TRAIN), None)
-    placement = placement_of(cell.asked or "-1", launched=bool(train and train.processes > 1))
-    quant = cell.precision == "pact"
-    combination = Combination(cell.trainer, cell.asked, cell.autocast, placement, quant)
-    return make_cell(combination, cell.id, device, machine, train.argv if train else ())
+    argv: tuple[str, ...] = ()
+    launched = False
+    for step in steps:
+        if step.cell == cell.id and step.kind == TRAIN:
+            argv = step.argv
+            launched = step.processes > 1
+            break
+    placement = placement_of(cell.asked or "-1", launched=launched)
+    combination = Combination(cell.trainer, cell.asked, cell.autocast, placement, cell.precision == PACT)
+    return make_cell(combination, cell.id, device, machine, argv)
 
 
-def _left_out(
-    step: Step, cell: Cell, device: str, machine: Machine, kept: dict[str, Step], plan: Plan
-) -> Reason | None:
-    if step.kind == INFER and step.settings.get("device") == GPU and device == CPU:
-        return not_here(machine)
-    wanted = processes(placement_of(cell.asked or "-1", launched=step.processes > 1))
-    if device != CPU and cell.asked != "-1" and step.kind == TRAIN and wanted > machine.count(device):
-        return because("few-devices", device=device, asked=wanted, here=machine.count(device))
-    planned = {other.id for other in plan.steps}
-    lost = [need for need in step.needs if need in planned and need not in kept]
-    return because("needs-left-out", step=lost[0]) if lost else None
+def _renamed(step: Step) -> Step:
+    """The step called by the device that it runs on, where its script names a GPU."""
+    if step.kind != INFER or step.device == CPU or step.settings.get("device") != GPU:
+        return step
+    name = step.id.replace(f"/{INFER}-{GPU}", f"/{INFER}-{step.device}", 1)
+    return replace(step, id=name, settings={**step.settings, "device": step.device})
 
 
 def _skip(step: Step, reason: Reason) -> Skip:
-    if step.kind != "infer":
+    if step.kind != INFER:
         return Skip(step.cell, step.kind, reason, argv=step.argv[1:])
-    settings = {name: value for name, value in step.settings.items() if name != "device"}
+    settings = dict(step.settings)
+    settings.pop("device", None)
     return Skip(step.cell, step.kind, reason, step.device, settings)
 
 
-def _own_log(log: str, taken: Sequence[str]) -> str:
+def _own_log(log: str, taken: Collection[str]) -> str:
     """One log a command: ``x.log``, or ``x~2.log`` where another step has it."""
-    stem = log.removesuffix(".log")
-    ending = log[len(stem) :]
-    return unique(stem, [other.removesuffix(ending) for other in taken if other.endswith(ending)]) + ending
+    if log.endswith(".log"):
+        stems = {other.removesuffix(".log") for other in taken if other.endswith(".log")}
+        return unique_name(log.removesuffix(".log"), stems) + ".log"
+    return unique_name(log, taken)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from tipc.command import Command
 from tipc.plan.trace.record.sandbox import ENVIRONMENT, Recording
 
 # What bash keeps for itself, and what the tracer sets; none of it is the script's doing.
@@ -24,6 +26,11 @@ class Call:
     log: str = ""  # the file that its output goes to, if the script says so
     key: tuple[str, ...] = ()  # its directory and words as recorded: names the call when it runs again
 
+    @cached_property
+    def command(self) -> Command:
+        """Its words taken apart."""
+        return Command(self.argv)
+
     @property
     def cuda(self) -> str | None:
         """CUDA_VISIBLE_DEVICES, None where it is unset."""
@@ -33,10 +40,9 @@ class Call:
 def inside(path: str, repo: Path, cwd: str = ".") -> str:
     """A path as seen from the repository's root, absolute only where it is outside."""
     full = os.path.normpath(os.path.join(repo, cwd, path))
-    root = str(repo)
-    if full == root:
+    if full == str(repo):
         return "."
-    return full[len(root) + 1 :] if full.startswith(f"{root}/") else full
+    return full.removeprefix(f"{repo}/")
 
 
 def calls_of(recording: Recording, repo: Path) -> list[Call]:
@@ -49,23 +55,23 @@ def results_log(tees: Sequence[Sequence[str]], repo: Path, logs: Collection[str]
     """Where the script appends its status lines: the file that ``tee -a`` names most, no command's log."""
     named: dict[str, int] = {}
     for _, cwd, _, *words in tees:
-        if "-a" in words:
-            for word in words:
-                path = inside(word, repo, cwd)
-                if not word.startswith("-") and path not in logs:
-                    named[path] = named.get(path, 0) + 1
+        if "-a" not in words:
+            continue
+        for word in words:
+            path = inside(word, repo, cwd)
+            if not word.startswith("-") and path not in logs:
+                named[path] = named.get(path, 0) + 1
     return max(named, key=lambda path: named[path], default="")
 
 
 def _call(words: Sequence[str], tees: dict[str, str], repo: Path) -> Call:
     time, cwd, output, count, *rest = words
     argv, variables = rest[: int(count) + 1], rest[int(count) + 1 :]
-    env = dict(variable.split("=", 1) for variable in variables)
-    changed = {
-        name: value
-        for name, value in env.items()
-        if name not in BOOKKEEPING and ENVIRONMENT.get(name) != value
-    }
+    changed = {}
+    for variable in variables:
+        name, value = variable.split("=", 1)
+        if name not in BOOKKEEPING and ENVIRONMENT.get(name) != value:
+            changed[name] = value
     log = tees.get(output, "")
     if output.startswith(f"{repo}/"):
         log = inside(output, repo)

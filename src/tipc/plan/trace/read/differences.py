@@ -11,7 +11,8 @@ from tipc.plan.model import Plan, Step
 
 def differences(native: Plan, traced: Plan) -> list[str]:
     """One line or block for each command that only one of them has, or that is not the same in both."""
-    ours, theirs = [_key(step) for step in native.steps], [_key(step) for step in traced.steps]
+    ours = [_key(step) for step in native.steps]
+    theirs = [_key(step) for step in traced.steps]
     found: list[str] = []
     for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -21,14 +22,18 @@ def differences(native: Plan, traced: Plan) -> list[str]:
 
 def _block(ours: Sequence[Step], theirs: Sequence[Step]) -> list[str]:
     """Commands that differ: those of the same kind are taken for one command that was changed."""
-    kinds = [step.kind for step in ours], [step.kind for step in theirs]
+    our_kinds = [step.kind for step in ours]
+    their_kinds = [step.kind for step in theirs]
     found = []
-    for tag, a, b, c, d in SequenceMatcher(None, *kinds, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, our_kinds, their_kinds, autojunk=False).get_opcodes():
         if tag == "equal":
-            found += [_changed(old, new) for old, new in zip(ours[a:b], theirs[c:d], strict=True)]
-        else:
-            found += [f"only in the dialect: {_text(step)}" for step in ours[a:b]]
-            found += [f"only in the script: {_text(step)}" for step in theirs[c:d]]
+            for old, new in zip(ours[a:b], theirs[c:d], strict=True):
+                found.append(_changed(old, new))
+            continue
+        for step in ours[a:b]:
+            found.append(f"only in the dialect: {_text(step)}")
+        for step in theirs[c:d]:
+            found.append(f"only in the script: {_text(step)}")
     return found
 
 
@@ -37,10 +42,13 @@ def _key(step: Step) -> tuple[object, ...]:
 
 
 def _text(step: Step) -> str:
+    text = shlex.join(step.argv)
     visible = step.env.get("CUDA_VISIBLE_DEVICES")
-    before = f"CUDA_VISIBLE_DEVICES={visible} " if visible is not None else ""
-    place = f"(in {step.cwd}) " if step.cwd != "." else ""
-    return f"{place}{before}{shlex.join(step.argv)}"
+    if visible is not None:
+        text = f"CUDA_VISIBLE_DEVICES={visible} {text}"
+    if step.cwd != ".":
+        text = f"(in {step.cwd}) {text}"
+    return text
 
 
 def _changed(ours: Step, theirs: Step) -> str:
@@ -59,5 +67,6 @@ def _changed(ours: Step, theirs: Step) -> str:
 
 def _words(step: Step) -> list[str]:
     visible = step.env.get("CUDA_VISIBLE_DEVICES")
-    words = [shlex.quote(word) for word in step.argv]
-    return [f"CUDA_VISIBLE_DEVICES={'(unset)' if visible is None else visible}", f"cwd={step.cwd}", *words]
+    if visible is None:
+        visible = "(unset)"
+    return [f"CUDA_VISIBLE_DEVICES={visible}", f"cwd={step.cwd}", *map(shlex.quote, step.argv)]

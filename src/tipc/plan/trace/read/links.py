@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tipc.command import Command
+from tipc.kinds import EVAL, EXPORT, INFER, PREPARE, TRAIN
 from tipc.plan.trace.read import paths
 from tipc.plan.trace.read.calls import Call
-from tipc.plan.trace.read.purposes import Purpose, PythonCall, dissect, is_python, kind_of, purpose_of
+from tipc.plan.trace.read.purposes import Purpose, kind_of, purpose_of
 from tipc.reasons import Reason, because
 
 _INSTALLERS = re.compile(r"(?:.*/)?(?:pip[\d.]*|conda|apt(?:-get)?|yum|dnf|uv|mamba|virtualenv)")
@@ -23,7 +25,6 @@ class Link:
     """A command in its chain."""
 
     call: Call
-    command: PythonCall
     kind: str
     purpose: Purpose | None
     paths: list[str]
@@ -33,87 +34,104 @@ class Link:
     model_dir: str = ""
 
     @property
-    def options(self) -> list[tuple[str, str]]:
-        """The options of the command, with their values."""
-        return list(paths.options(self.command.arguments))
+    def command(self) -> Command:
+        """The words of its call taken apart."""
+        return self.call.command
 
 
 def setup_of(call: Call) -> Reason | None:
     """Why a call is no step of a plan: it prepares the environment or asks something. None for a step."""
-    command = dissect(call.argv)
-    if command.program.startswith("-m pip") or _INSTALLERS.fullmatch(call.argv[0]) or _installs(command):
+    command = call.command
+    if command.module == "pip" or _INSTALLERS.fullmatch(command.program) or _installs(command):
         return because("sets-up-environment")
-    if command.inline:
+    if not command.entry:
         return because("asks-only")
-    if not is_python(call.argv[0]) and kind_of(command, None) == "prepare":
+    if not command.interpreter and kind_of(command, None) == PREPARE:
         return because("no-step")
     return None
 
 
-def _installs(command: PythonCall) -> bool:
-    return command.program.endswith("setup.py") and command.arguments[:1] in (("install",), ("develop",))
+def _installs(command: Command) -> bool:
+    return command.entry.endswith("setup.py") and command.arguments[:1] in (("install",), ("develop",))
 
 
 def link(calls: Sequence[Call], known: Sequence[Purpose], repo: Path) -> list[Link]:
     """The steps among the calls, tied to each other by the paths that they share, else by their order."""
     links: list[Link] = []
     for call in calls:
-        command = dissect(call.argv)
+        command = call.command
         purpose = purpose_of(command, known, call.cwd)
-        found = paths.paths(command.arguments, repo, call.cwd)
-        here = Link(call, command, kind_of(command, purpose, call.cwd), purpose, found)
+        found = paths.paths(command, repo, call.cwd)
+        here = Link(call, kind_of(command, purpose, call.cwd), purpose, found)
         _tie(here, links, repo)
         links.append(here)
     return links
 
 
 def _tie(here: Link, earlier: list[Link], repo: Path) -> None:
-    trains = [other for other in earlier if other.kind == "train"]
-    here.needs = [other for other in earlier if other.kind == "prepare" and other is not here]
+    """Say which training a command belongs to, what it needs, and what it reads."""
+    trains = [other for other in earlier if other.kind == TRAIN]
+    here.needs = [other for other in earlier if other.kind == PREPARE]
     owner = _owner(here, trains, repo)
-    if here.kind == "train":
+    if here.kind == TRAIN:
         here.train = here
         if owner:  # it starts from what another training left
             here.needs.append(owner)
         return
-    here.train = owner or (trains[-1] if trains else None)
-    exports = [other for other in earlier if other.kind == "export" and other.train is here.train]
-    if here.kind == "infer":
-        sharing = [other for other in exports if _shared(here, other, repo)]
-        source = (sharing or exports or ([here.train] if here.train else []))[-1:]
-        here.needs += source
-    elif here.kind in ("eval", "export") and here.train:
-        here.needs.append(here.train)
-    if here.kind in ("eval", "export"):
+    if owner is None and trains:
+        owner = trains[-1]
+    here.train = owner
+    if here.kind in (EVAL, EXPORT):
+        if owner:
+            here.needs.append(owner)
         _name_weights(here, repo)
-    if here.kind == "infer":
+    if here.kind == INFER:
+        exports = [other for other in earlier if other.kind == EXPORT and other.train is owner]
+        _tie_to_export(here, exports, repo)
         _name_model(here, exports, repo)
+
+
+def _tie_to_export(here: Link, exports: list[Link], repo: Path) -> None:
+    """An inference needs the last export that shares a path with it, else the last one, else its training."""
+    for export in reversed(exports):
+        if _shared(here, export, repo):
+            here.needs.append(export)
+            return
+    if exports:
+        here.needs.append(exports[-1])
+    elif here.train:
+        here.needs.append(here.train)
 
 
 def _owner(here: Link, trains: list[Link], repo: Path) -> Link | None:
     """The last training whose output directory, the deepest one first, holds a path of this command."""
-    best: tuple[int, Link] | None = None
+    best: Link | None = None
+    deepest = 0
     for train in trains:
         for output in paths.outputs(train.paths, repo):
-            inner = any(paths.below(path, output) for path in here.paths)
-            inner = inner and not (here.kind == "train" and output in here.paths)
-            if inner and (best is None or len(output) >= best[0]):
-                best = (len(output), train)
-    return best[1] if best else None
+            if here.kind == TRAIN and output in here.paths:
+                continue  # both save there: none starts from the other
+            if len(output) >= deepest and paths.any_below(here.paths, [output]):
+                best, deepest = train, len(output)
+    return best
 
 
 def _shared(here: Link, export: Link, repo: Path) -> bool:
-    made = paths.outputs(export.paths, repo) or export.paths
-    return any(paths.below(path, parent) for path in here.paths for parent in made)
+    return paths.any_below(here.paths, paths.outputs(export.paths, repo) or export.paths)
 
 
 def _name_weights(here: Link, repo: Path) -> None:
     """The file that an evaluation or an export reads of its training; the training then has to leave it."""
-    outputs = paths.outputs(here.train.paths, repo) if here.train else []
-    inner = [path for path in here.paths if any(paths.below(path, output) for output in outputs)]
-    files = [path for path in inner if path not in outputs] or (inner if here.kind == "eval" else [])
-    here.weights = files[0] if files else ""
-    if here.weights and here.train and not here.train.weights:
+    if here.train is None:
+        return
+    outputs = paths.outputs(here.train.paths, repo)
+    inner = paths.those_below(here.paths, outputs)
+    files = [path for path in inner if path not in outputs]
+    if files:
+        here.weights = files[0]
+    elif inner and here.kind == EVAL:
+        here.weights = inner[0]
+    if not here.train.weights:
         here.train.weights = here.weights
 
 
@@ -121,14 +139,18 @@ def _name_model(here: Link, exports: list[Link], repo: Path) -> None:
     """The directory that an inference reads; its export then is known to write there."""
     for export in reversed(exports):
         made = [path for path in paths.outputs(export.paths, repo) if path != export.weights]
-        inner = [path for path in here.paths if any(paths.below(path, parent) for parent in made)]
+        inner = paths.those_below(here.paths, made)
         if inner:
-            longest = max(inner, key=len)
-            # Some name files of the model's directory: deploy.yaml, or its .pdmodel and .pdiparams.
-            named = longest.endswith((*paths.CODE, *_MODEL_FILES))
-            here.model_dir = longest.rpartition("/")[0] if named else longest
+            here.model_dir = _model_directory(max(inner, key=len))
             export.model_dir = export.model_dir or here.model_dir
             return
+
+
+def _model_directory(path: str) -> str:
+    """Some commands name files of the model's directory: deploy.yaml, or its .pdmodel and .pdiparams."""
+    if path.endswith((*paths.CODE, *_MODEL_FILES)):
+        return path.rpartition("/")[0]
+    return path
 
 
 def save_name(here: Link) -> tuple[str, str, str]:

@@ -1,48 +1,42 @@
-"""The options and paths in a command's words: by them commands of one chain are known to belong together."""
+"""The paths in a command's words: by them commands of one chain are known to belong together."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from tipc.command import Command
 from tipc.plan.trace.read.calls import inside
 
 CODE = (".py", ".yml", ".yaml", ".json", ".sh", ".cfg", ".ini", ".txt")
 
 
-def options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """``--key=value``, ``--key value`` and ``key=value`` as pairs, a word that stands alone as ("", word)."""
-    before = ""
-    for word in words:
-        name, equals, value = word.partition("=")
-        if equals and name and " " not in name:
-            yield name.lstrip("-"), value
-            before = ""
-        elif word.startswith("-") and not re.fullmatch(r"-\d.*", word):
-            if before:
-                yield before.lstrip("-"), ""
-            before = word
-        else:
-            yield before.lstrip("-"), word
-            before = ""
-    if before:
-        yield before.lstrip("-"), ""
-
-
-def paths(words: Sequence[str], repo: Path, cwd: str) -> list[str]:
+def paths(command: Command, repo: Path, cwd: str) -> list[str]:
     """The values that look like paths of data or models, as seen from the repository's root."""
     found = []
-    for _, value in options(words):
-        path = inside(value, repo, cwd) if "/" in value and "://" not in value else ""
-        if path and not (path.endswith(CODE) and (repo / path).exists()):
-            found.append(path)
+    for _, value in command.values():
+        if "/" not in value or "://" in value:
+            continue
+        path = inside(value, repo, cwd)
+        if path.endswith(CODE) and (repo / path).exists():
+            continue
+        found.append(path)
     return found
 
 
 def below(path: str, parent: str) -> bool:
     """Whether a path is a directory's own or lies in it."""
     return path == parent or path.startswith(f"{parent}/")
+
+
+def those_below(found: Sequence[str], parents: Sequence[str]) -> list[str]:
+    """The paths that lie in one of the directories, or are one."""
+    return [path for path in found if any(below(path, parent) for parent in parents)]
+
+
+def any_below(found: Sequence[str], parents: Sequence[str]) -> bool:
+    """Whether one of the paths lies in one of the directories, or is one."""
+    return bool(those_below(found, parents))
 
 
 def outputs(found: Sequence[str], repo: Path) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 SUCCESS = "Run successfully with command"
+FAILURE = "Run failed"
 
 
 def status_lines(stdout: str, commands: Sequence[Sequence[str]]) -> list[str]:
@@ -16,16 +17,19 @@ def status_lines(stdout: str, commands: Sequence[Sequence[str]]) -> list[str]:
     A line reports a command if all the command's words stand in it, in order and next to each other, apart
     from quotes and blanks. Each line is used once.
     """
-    lines = [line for line in _COLOUR.sub("", stdout).splitlines() if SUCCESS in line or "Run failed" in line]
-    words = [_words(line) for line in lines]
-    used: set[int] = set()
+    lines = []
+    for line in _COLOUR.sub("", stdout).splitlines():
+        if SUCCESS in line or FAILURE in line:
+            lines.append(line)
+    unused = dict(enumerate(map(_words, lines)))
     found = []
     for command in commands:
-        wanted = [word for text in command for word in _words(text)]
-        number = next((n for n, have in enumerate(words) if n not in used and _within(wanted, have)), None)
-        if number is not None:
-            used.add(number)
-        found.append("" if number is None else lines[number].replace("Run failed", "Run successfully", 1))
+        number = _reporting(_words(" ".join(command)), unused)
+        if number is None:
+            found.append("")
+        else:
+            del unused[number]
+            found.append(lines[number].replace(FAILURE, "Run successfully", 1))
     return found
 
 
@@ -33,21 +37,24 @@ def _words(text: str) -> list[str]:
     return text.replace('"', "").replace("'", "").replace("\\", "").split()
 
 
-def _within(wanted: list[str], have: list[str]) -> bool:
+def _reporting(wanted: list[str], lines: Mapping[int, list[str]]) -> int | None:
+    """The number of the first line that has the words next to each other; None where none has."""
     size = len(wanted)
-    # The last word may be followed by the line's own "!".
-    return any(
-        have[start : start + size] == wanted
-        or (
-            have[start : start + size - 1] == wanted[:-1]
-            and _ends(have[start + size - 1 : start + size], wanted)
-        )
-        for start in range(len(have) - size + 1)
-    )
+    for number, have in lines.items():
+        for start in range(len(have) - size + 1):
+            if _same(have[start : start + size], wanted):
+                return number
+    return None
 
 
-def _ends(last: list[str], wanted: list[str]) -> bool:
-    return bool(last) and last[0].startswith(wanted[-1]) and not last[0][len(wanted[-1]) :].strip("!;-")
+def _same(have: list[str], wanted: list[str]) -> bool:
+    """Whether the words are the same; the last one may be followed by the line's own "!"."""
+    if have == wanted:
+        return True
+    if have[:-1] != wanted[:-1]:
+        return False
+    last, end = have[-1], wanted[-1]
+    return last.startswith(end) and not last[len(end) :].strip("!;-")
 
 
 def text_of(argv: Sequence[str]) -> str:

@@ -40,8 +40,11 @@ def key_of(listing: Listing, repo: Path, script: Path, config: Path, mode: str) 
     """Names the trace of a script for a config and a mode, in the repository as it is now."""
     digest = hashlib.sha256()
     parts = [_tracer(), str(repo), str(script), str(config), mode, listing.digest(), str(listing.left_out)]
-    read = [entry.path for entry in listing.entries if entry.kind == FILE and entry.path.endswith(".sh")]
-    for path in sorted({*read, str(script), str(config)}):
+    read = {str(script), str(config)}
+    for entry in listing.entries:
+        if entry.kind == FILE and entry.path.endswith(".sh"):
+            read.add(entry.path)
+    for path in sorted(read):
         parts.append(path)
         parts.append(_content_digest(repo / path))
     for part in parts:
@@ -75,8 +78,8 @@ def load(key: str) -> Traced | None:
         if data["key"] != key:
             return None
         return Traced(
-            calls=tuple(_call(item) for item in data["calls"]),
-            tees=tuple(_texts(item) for item in data["tees"]),
+            calls=tuple(map(_call, data["calls"])),
+            tees=tuple(map(_texts, data["tees"])),
             stdout=_text(data["stdout"]),
             notes=_texts(data["notes"]),
         )
@@ -86,9 +89,12 @@ def load(key: str) -> Traced | None:
 
 def store(key: str, traced: Traced) -> None:
     """Keep a trace, whole or not at all; where nothing can be written there is just no cache."""
+    calls = []
+    for call in traced.calls:
+        calls.append([call.time, call.argv, call.cwd, call.env, call.log, call.key])
     data = {
         "key": key,
-        "calls": [[call.time, call.argv, call.cwd, call.env, call.log, call.key] for call in traced.calls],
+        "calls": calls,
         "tees": traced.tees,
         "stdout": traced.stdout,
         "notes": traced.notes,
@@ -127,7 +133,7 @@ def _call(item: list[object]) -> Call:
 def _texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list):
         raise TypeError("a list is damaged")
-    return tuple(_text(value) for value in values)
+    return tuple(map(_text, values))
 
 
 def _text(value: object) -> str:

@@ -20,8 +20,6 @@ from typing import NamedTuple
 
 from tipc.bounded import read_bounded_text
 from tipc.plan.trace.read.calls import Call
-from tipc.plan.trace.read.paths import options
-from tipc.plan.trace.read.purposes import dissect
 
 _TRACE = re.compile(r"\++ (\d+\.\d+) ([^\t]*)\t(.*)")
 EVALUATES = "--do_eval"
@@ -31,6 +29,8 @@ _FILE_TESTS = {"-e", "-f", "-s", "-r", "-d", "-h", "-L", "-a"}
 _READ_ALL = {"cat", "tail", "head", "ls", "wc", "source", ".", "tac", "md5sum", "tar", "unzip"}
 _READ_AFTER_PATTERN = {"grep", "egrep", "fgrep", "sed", "awk"}
 _READ_BUT_LAST = {"cp", "mv", "ln"}
+_ENTER = {"cd", "pushd"}
+_LOOKING = _TESTS | _READ_ALL | _READ_AFTER_PATTERN | _READ_BUT_LAST | _ENTER | {"find"}
 MOST_LOOKUPS = 20_000  # that are considered; a script that looks for more looks for nothing in particular
 MOST_LEFT = 500
 # A sign of failure, or of another process: a successful training does not leave it. Only the file's own name
@@ -70,7 +70,7 @@ def lookups(xtrace: str, repo: Path) -> Iterator[Lookup]:
             continue
         time, cwd, text = match.groups()
         name = text.split(" ", 1)[0].strip("'")
-        if name not in _TESTS | _READ_ALL | _READ_AFTER_PATTERN | _READ_BUT_LAST | {"cd", "pushd", "find"}:
+        if name not in _LOOKING:
             continue
         try:
             words = shlex.split(text)
@@ -108,7 +108,8 @@ def programs(xtrace: str, repo: Path, there: Callable[[str], bool]) -> set[str]:
 
 
 def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
-    name, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
+    """The paths that a command looks for, each with whether it must be a directory."""
+    name = words[0]
     if name in _TESTS:
         for test, path in pairwise(words[1:]):
             if test in _FILE_TESTS:
@@ -117,17 +118,23 @@ def _wanted(words: list[str]) -> Iterator[tuple[str, bool]]:
     if name == "find":
         yield from _sought(words)
         return
-    if name in ("cd", "pushd"):
-        chosen = operands[:1]
-    elif name in _READ_AFTER_PATTERN:
-        chosen = operands[1:]
-    elif name in _READ_BUT_LAST:
-        chosen = operands[:-1]
-    else:
-        chosen = operands
-    for path in chosen:
+    for path in _read(words):
         # ``ls -t out/*.pdparams`` looks for files, ``ls out`` for what is in a directory.
-        yield path, name in ("cd", "pushd") or (name == "ls" and "." not in os.path.basename(path))
+        lists = name == "ls" and "." not in os.path.basename(path)
+        yield path, lists or name in _ENTER
+
+
+def _read(words: list[str]) -> list[str]:
+    """The operands of a command that it reads or enters."""
+    name = words[0]
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    if name in _ENTER:
+        return operands[:1]
+    if name in _READ_AFTER_PATTERN:
+        return operands[1:]
+    if name in _READ_BUT_LAST:
+        return operands[:-1]
+    return operands
 
 
 def _sought(words: list[str]) -> Iterator[tuple[str, bool]]:
@@ -152,17 +159,19 @@ def to_leave(
     for lookup in found:
         first.setdefault(lookup.path, lookup)
     leave: set[Leaving] = set()
-    parents = {os.path.dirname(path) for path in first}
+    parents = set(map(os.path.dirname, first))
     owners = _Owners(calls, repo)
     for path, lookup in first.items():
         earlier = bisect_left(owners.times, lookup.time)
         if there(path) or not earlier or len(leave) >= MOST_LEFT:
             continue
-        slash = "/" if lookup.directory or path in parents else ""
         owner, option, directory = owners.of(path, earlier)
         if directory and _picks_no_best(owner, path, repo):
             continue
-        leave.add(Leaving(dissect(owner.argv).program, option, path[len(directory) :] + slash))
+        left = path[len(directory) :]
+        if lookup.directory or path in parents:
+            left += "/"
+        leave.add(Leaving(owner.command.entry, option, left))
     return frozenset(leave)
 
 
@@ -183,12 +192,20 @@ class _Owners:
         last, option, named = -1, "", ""
         directory = os.path.dirname(path)
         while len(directory) > 1:
-            calls = self._named.get(directory, {})
-            found = next((position for position in reversed(calls) if position < earlier), -1)
-            if found > last:
-                last, option, named = found, calls[found], directory
+            position = self._last_naming(directory, earlier)
+            if position > last:
+                last, option, named = position, self._named[directory][position], directory
             directory = os.path.dirname(directory)
-        return self.calls[last if named else earlier - 1], option, named
+        if not named:
+            last = earlier - 1
+        return self.calls[last], option, named
+
+    def _last_naming(self, directory: str, earlier: int) -> int:
+        """The last of the first ``earlier`` calls that names a directory; -1 where none does."""
+        for position in reversed(self._named.get(directory, {})):
+            if position < earlier:
+                return position
+        return -1
 
 
 def _picks_no_best(call: Call, path: str, repo: Path) -> bool:
@@ -199,7 +216,7 @@ def _picks_no_best(call: Call, path: str, repo: Path) -> bool:
     if "/best_model" not in path or EVALUATES in call.argv:
         return False
     # The call, and so the name, is the traced script's: it may lead anywhere.
-    script = Path(os.path.realpath(repo / call.cwd / dissect(call.argv).program))
+    script = Path(os.path.realpath(repo / call.cwd / call.command.entry))
     if not script.is_relative_to(repo):
         return False
     try:
@@ -211,7 +228,7 @@ def _picks_no_best(call: Call, path: str, repo: Path) -> bool:
 def _directories(call: Call, repo: Path) -> list[tuple[str, str]]:
     """The options of a call whose values are paths below the repository, with these paths."""
     found = []
-    for option, value in options(dissect(call.argv).arguments):
+    for option, value in call.command.values():
         full = os.path.normpath(os.path.join(repo, call.cwd, value))
         if value and full.startswith(f"{repo}/"):
             found.append((option, full))
@@ -226,9 +243,8 @@ def spoiled(
         return set()
     again = {call.key for call in after}
     endings = tuple(item.path.rstrip("/") for item in leave)
-    ordered = sorted(
-        (lookup for lookup in found if lookup.path.endswith(endings)), key=lambda lookup: lookup.time
-    )
+    of_these = [lookup for lookup in found if lookup.path.endswith(endings)]
+    ordered = sorted(of_these, key=lambda lookup: lookup.time)
     times = [lookup.time for lookup in ordered]
     guilty = set()
     for call in before:

@@ -20,7 +20,9 @@ def find_script(config: Path, repo: Path, given: str | None = None) -> Path:
         if not (repo / given).is_file():
             raise UsageError(wording("there is no script `{given}` in {repo}", given=given, repo=repo))
         return Path(given)
-    data = read_bounded(config) if config.is_file() else b""  # without a file its name alone tells the chain
+    data = b""  # without a file its name alone tells the chain
+    if config.is_file():
+        data = read_bounded(config)
     chain, _ = chain_of(source_of(data, str(config)))
     script = reading_script(str(config), str(repo), chain)
     if script.path or script.thin:
@@ -45,10 +47,10 @@ def roots(text: str, start: Path) -> dict[str, str]:
     ``source ${TEST_DIR}/test_tipc/common_func.sh`` in a script that never sets TEST_DIR, where ``start`` has
     such a file: TEST_DIR is ``start``.
     """
-    return {
-        name: str(start)
-        for name, helper in _HELPER.findall(text)
-        if ".." not in helper.split("/")
-        and (start / helper).is_file()
-        and not re.search(rf"(?m)^[^#\n]*\b{name}=", text)
-    }
+    found = {}
+    for name, helper in _HELPER.findall(text):
+        if ".." in helper.split("/") or not (start / helper).is_file():
+            continue
+        if not re.search(rf"(?m)^[^#\n]*\b{name}=", text):
+            found[name] = str(start)
+    return found

@@ -106,7 +106,10 @@ def _build(job: dict[str, Any], channels: Mapping[str, int], result: int, ready:
         return
     ns.become_inside_user()
     entries = job["entries"]
-    size = sum(_on_disk(entry.size) for entry in entries if entry.offset >= 0) + ROOM
+    size = ROOM
+    for entry in entries:
+        if entry.offset >= 0:
+            size += _on_disk(entry.size)
     world.build(job["core"], job["repo"], size, len(entries) + NAMES)
     first = os.fork()
     if first == 0:
@@ -187,13 +190,21 @@ def install(job: dict[str, Any], base: str, programs: list[str]) -> None:
         os.symlink(f"{base}/{name}", f"{base}/bin/{name}")
     for name in job["wrappers"]:
         os.symlink(f"{base}/wrapper", f"{base}/bin/{name}")
-    words = [word for item in job["leave"] for word in item]
+    leave: list[str] = []
+    for item in job["leave"]:
+        leave += item
+    _write_words(f"{base}/leave", leave)
     inside = [program for program in job["programs"] if _is_below(program, job["repo"])]
-    for name, listed in (("leave", words), ("programs", inside)):
-        with open(f"{base}/{name}", "wb") as file:
-            file.write(b"".join(os.fsencode(word) + b"\0" for word in listed))
+    _write_words(f"{base}/programs", inside)
     for program in programs:
         _stand_in(program, base)
+
+
+def _write_words(path: str, words: list[str]) -> None:
+    """A file of words, each with a NUL behind it."""
+    with open(path, "wb") as file:
+        for word in words:
+            file.write(os.fsencode(word) + b"\0")
 
 
 def _stand_in(program: str, base: str) -> None:

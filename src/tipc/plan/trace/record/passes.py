@@ -55,9 +55,10 @@ def trace(repo: Path, script: Path, config: Path, mode: str, *, isolate: bool = 
     """What ``bash script config mode`` calls; taken from the cache where nothing has changed since."""
     sandbox = Sandbox(repo, isolate=isolate)
     key = cache.key_of(sandbox.listing, repo, script, config, mode)
-    traced = cache.load(key) if isolate else None
-    if traced is not None:
-        return traced
+    if isolate:
+        kept = cache.load(key)
+        if kept is not None:
+            return kept
     try:
         traced, ended = _trace(sandbox, script, config, mode)
     finally:
@@ -85,13 +86,14 @@ def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Tra
         return Pass(recording, calls_of(recording, repo), found)
 
     last = _until_all_is_found(run, sandbox)
-    notes = [
-        f"{name}, which {script} expects to be set, is taken for {variables[name]}" for name in variables
-    ]
+    notes = []
+    for name, value in variables.items():
+        notes.append(f"{name}, which {script} expects to be set, is taken for {value}")
     if not sandbox.isolate:
         notes.append(f"{script} ran without isolation, with your rights, as TIPC_TRACE_UNISOLATED=1 asks for")
     notes += _notes(last, script, sandbox.listing.left_out)
-    notes += [f"{script} sources {path}, which is not there" for path in _lost(last.recording, sandbox)]
+    for path in _lost(last.recording, sandbox):
+        notes.append(f"{script} sources {path}, which is not there")
     traced = Traced(tuple(last.calls), last.recording.tees, last.recording.stdout, tuple(notes))
     return traced, not last.recording.stopped
 
@@ -129,8 +131,10 @@ def _until_all_is_found(
 
 def starting_directory(script: Path) -> Path:
     """Where people start a script: beside ``test_tipc/``, wherever that is in the repository."""
-    folders = [parent.parent for parent in script.parents if parent.name == "test_tipc"]
-    return folders[0] if folders else Path(".")
+    for parent in script.parents:
+        if parent.name == "test_tipc":
+            return parent.parent
+    return Path(".")
 
 
 def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
@@ -162,7 +166,9 @@ def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
             )
         )
     if recording.stopped:
-        limit = f"its limit of {time_limit():g} s" if recording.stopped == "time" else "a long silence"
+        limit = "a long silence"
+        if recording.stopped == "time":
+            limit = f"its limit of {time_limit():g} s"
         notes.append(
             f"{script} did not end and was stopped after {limit}; the plan is what it had called by then"
         )
@@ -183,5 +189,7 @@ def _lost(recording: Recording, sandbox: Sandbox) -> Iterator[str]:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "no message"
+    lines = text.strip().splitlines()
+    if not lines:
+        return "no message"
+    return lines[-1].strip()[:200]

@@ -61,8 +61,10 @@ class Recording:
 def time_limit() -> float:
     """Seconds a script may take: ``TIPC_TRACE_SECONDS``, or 60."""
     text = os.environ.get("TIPC_TRACE_SECONDS", "")
+    if not text:
+        return SECONDS
     try:
-        seconds = float(text) if text else SECONDS
+        seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 1e6:
@@ -90,7 +92,8 @@ class Sandbox:
         """Whether the repository has this absolute path, perhaps by a link that stays inside."""
         if path in self.names or os.path.realpath(path) in self.names:
             return True
-        return any(part in SKIPPED for part in path[len(str(self.repo)) :].split("/"))
+        inside = path[len(str(self.repo)) :]
+        return not SKIPPED.isdisjoint(inside.split("/"))
 
     def has_script(self, path: str) -> bool:
         """Whether the repository has this program, and it is no compiled one: that is recorded, not run."""
@@ -144,7 +147,7 @@ class Sandbox:
                 "stubs": [*stubs.STUBS.split(), *stubs.PYTHONS],
                 "wrappers": list(stubs.WRAPPERS),
                 "files": stubs.FILES,
-                "leave": [list(item) for item in leave],
+                "leave": list(leave),
                 "programs": sorted({*programs, *_absolute_programs(texts)}),
                 "environment": {**ENVIRONMENT, **(variables or {})},
                 "seconds": seconds,
@@ -212,7 +215,9 @@ def _start(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         raise EnvironmentProblem(
             wording("the tracer gave no answer that can be read ({error})", error=error)
         ) from error
-    return result if isinstance(result, dict) else {"broken": "its answer is none"}
+    if not isinstance(result, dict):
+        return {"broken": "its answer is none"}
+    return result
 
 
 def _checked(result: dict[str, Any]) -> dict[str, Any]:
@@ -236,13 +241,16 @@ def _checked(result: dict[str, Any]) -> dict[str, Any]:
 def _recording(result: Mapping[str, Any], repo: Path) -> Recording:
     """The answer as a value. Process 1 gave it, which shared a world with the script: nothing is believed."""
     try:
+        code = result["exit"]
+        if code is not None:
+            code = int(code)
         found = Recording(
-            calls=tuple(_texts(words) for words in result["calls"]),
-            tees=tuple(_texts(words) for words in result["tees"]),
+            calls=tuple(map(_texts, result["calls"])),
+            tees=tuple(map(_texts, result["tees"])),
             xtrace=_text(result["xtrace"]),
             stdout=_text(result["stdout"]),
             stderr=_text(result["stderr"]),
-            exit=None if result["exit"] is None else int(result["exit"]),
+            exit=code,
             stopped=_text(result["stopped"]),
             made=frozenset(f"{repo}/{name}" for name in _texts(result["made"])),
         )
@@ -250,7 +258,9 @@ def _recording(result: Mapping[str, Any], repo: Path) -> Recording:
         raise EnvironmentProblem(
             wording("the tracer gave no answer that can be read ({error!r})", error=error)
         ) from error
-    return _moved(found, *result["moved"]) if "moved" in result else found
+    if "moved" in result:
+        return _moved(found, *result["moved"])
+    return found
 
 
 def _text(value: object) -> str:
@@ -260,14 +270,21 @@ def _text(value: object) -> str:
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:
-    return tuple(_text(value) for value in values)
+    return tuple(map(_text, values))
 
 
 def _moved(recording: Recording, old: str, new: str) -> Recording:
     """The same recording as if the copy had stood where the repository stands."""
+
+    def moved(records: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        replaced = []
+        for words in records:
+            replaced.append(tuple(word.replace(old, new) for word in words))
+        return tuple(replaced)
+
     return Recording(
-        calls=tuple(tuple(word.replace(old, new) for word in call) for call in recording.calls),
-        tees=tuple(tuple(word.replace(old, new) for word in tee) for tee in recording.tees),
+        calls=moved(recording.calls),
+        tees=moved(recording.tees),
         xtrace=recording.xtrace.replace(old, new),
         stdout=recording.stdout.replace(old, new),
         stderr=recording.stderr.replace(old, new),

@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
 from tipc.plan.trace.record import namespaces as ns
@@ -37,9 +36,9 @@ def open_channels() -> dict[str, int]:
 def run_script(job: Mapping[str, Any], base: str, path: str, channels: Mapping[str, int]) -> dict[str, Any]:
     """Run the script of the job until it has ended or is stopped; afterwards nothing of it is alive."""
     environment = {**job["environment"], "PATH": path, "BASH_ENV": f"{base}/bash_env"}
-    appending = {
-        name: os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_APPEND) for name, fd in channels.items()
-    }
+    appending = {}
+    for name, channel in channels.items():
+        appending[name] = os.open(f"/proc/self/fd/{channel}", os.O_WRONLY | os.O_APPEND)
     script = os.fork()
     if script == 0:
         _become_script(job, base, environment, appending)
@@ -155,7 +154,11 @@ def memory_of_all() -> int:
     """Bytes that the processes of this pid namespace hold for themselves; 0 where there is none."""
     if os.getpid() != 1:
         return 0
-    return sum(_memory_of(name) for name in os.listdir("/proc") if name.isdigit() and name != "1")
+    total = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            total += _memory_of(name)
+    return total
 
 
 def _memory_of(pid: str) -> int:
@@ -187,15 +190,17 @@ def _end_all(script: int) -> None:
 def _children() -> list[int]:
     """The own children; orphans of the script are among them."""
     with suppress(OSError):
-        return [int(pid) for pid in ns.read(f"/proc/self/task/{os.getpid()}/children").split()]
+        return list(map(int, ns.read(f"/proc/self/task/{os.getpid()}/children").split()))
     return []
 
 
 def _said(channels: Mapping[str, int]) -> dict[str, Any]:
-    ordered = sorted(records(channels["calls"]), key=lambda words: words[1])
+    by_kind: dict[str, list[list[str]]] = {"call": [], "tee": []}
+    for kind, *words in sorted(records(channels["calls"]), key=lambda words: words[1]):
+        by_kind[kind].append(words)
     return {
-        "calls": [words[1:] for words in ordered if words[0] == "call"],
-        "tees": [words[1:] for words in ordered if words[0] == "tee"],
+        "calls": by_kind["call"],
+        "tees": by_kind["tee"],
         "xtrace": text(channels["xtrace"], 3 * MOST_TEXT),
         "stdout": text(channels["stdout"]),
         "stderr": text(channels["stderr"]),
@@ -209,9 +214,12 @@ def text(channel: int, most: int = MOST_TEXT) -> str:
 
 def records(channel: int) -> list[list[str]]:
     """The records, each with its kind and its time first; what the script itself wrote there is left out."""
-    whole = text(channel, MOST_OF_CALLS).split(f"{END}\0")[:-1]
-    cut = [record.split("\0")[:-1] for record in whole]
-    return [words for words in cut if _is_record(words)]
+    found = []
+    for record in text(channel, MOST_OF_CALLS).split(f"{END}\0")[:-1]:
+        words = record.split("\0")[:-1]
+        if _is_record(words):
+            found.append(words)
+    return found
 
 
 def _is_record(words: list[str]) -> bool:
@@ -226,14 +234,21 @@ def _is_record(words: list[str]) -> bool:
     except (ValueError, IndexError):
         return False
     # A name, so many words, and variables: what the script itself writes here is not to be believed.
-    return 0 <= count <= len(words) - 6 and words[5] != "" and all("=" in word for word in words[6 + count :])
+    if not 0 <= count <= len(words) - 6 or not words[5]:
+        return False
+    return all("=" in variable for variable in words[6 + count :])
 
 
 def new_names(root: str, known: Iterable[str]) -> list[str]:
     """What there is below ``root`` beyond the known names, relative to it. No link is followed."""
     old = set(known)
-    new = (name for name in _names(root) if name not in old)
-    return list(islice(new, MOST_NEW))
+    new: list[str] = []
+    for name in _names(root):
+        if len(new) >= MOST_NEW:
+            break
+        if name not in old:
+            new.append(name)
+    return new
 
 
 def _names(root: str) -> Iterator[str]:
@@ -243,7 +258,7 @@ def _names(root: str) -> Iterator[str]:
         here = pending.pop()
         with suppress(OSError), os.scandir(f"{root}/{here}") as entries:
             for entry in entries:
-                path = f"{here}/{entry.name}" if here else entry.name
+                path = os.path.join(here, entry.name)
                 yield path
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(path)
