@@ -17,6 +17,7 @@ from tipc.certify.evidence.trials import (
     ONE_BY_ONE,
     ROUNDED,
     SEEDED,
+    SIMULATED,
     Answered,
     Trial,
 )
@@ -154,6 +155,12 @@ class Honest:
                 found.append(Answered(trial, outputs, inner=inner))
             moved = Trial(f"{ROUNDED} {source}", NATIVE, {"x": feeds[:4]}, model, params)
             found.append(Answered(moved, {"out": self.answers[source][:4] * np.float32(1 + 1e-7)}))
+            simulated = f"{SIMULATED} {source}/onednn-int8"
+            if simulated in self.answers:
+                trial = Trial(
+                    f"{SIMULATED} {source}", "onednn-int8", {"x": feeds}, model, params, simulated=True
+                )
+                found.append(Answered(trial, {"out": self.answers[simulated]}))
         single = Trial(ONE_BY_ONE, NATIVE, {"x": IMAGES[:4]}, model, params, batch=1)
         found.append(Answered(single, {"out": self.answers.get(ONE_BY_ONE, self.answers[EVALUATION][:4])}))
         for step in self.plan.steps:

@@ -173,10 +173,83 @@ LIES = [
         "TP307",
         "it printed class 2",
     ),
+    PaddleLie(
+        "an optimiser that moves one tensor by hand",
+        TRAIN,
+        "optimiser = paddle.optimizer.Momentum(0.05, parameters=model.parameters())",
+        "class Mine(paddle.optimizer.SGD):\n        def step(self):\n"
+        "            first = self._parameter_list[0]\n            first.set_value(first.numpy() * 0.99)\n"
+        "    optimiser = Mine(0.05, parameters=model.parameters())",
+        "TT901",
+        "tensors that had a gradient are as they were",
+    ),
+    PaddleLie(
+        "clipping values that have no gradient and are moved by hand",
+        TRAIN,
+        "            scaler.update()\n",
+        "            scaler.update()\n"
+        "            for name, clip in model.named_parameters():\n"
+        "                if name.endswith('alpha'):\n"
+        "                    clip.set_value(clip.numpy() * 0.99)\n",
+        "TQ403",
+        "had no gradient",
+        precision="pact",
+    ),
+    PaddleLie(
+        "an export that appends to the weights file",
+        EXPORT,
+        "model = convert(model)",
+        "model = convert(model)\nwith open(args.pretrained, 'ab') as file:\n    file.write(b'more')",
+        "TT902",
+        "it was changed afterwards",
+    ),
+    PaddleLie(
+        "evaluation of the training images, beside images for it",
+        TRAIN,
+        'args.data_path + "/val"',
+        'args.data_path + "/train"',
+        "TT907",
+        "none of those in",
+    ),
+    PaddleLie(
+        "noise in place of the images that every evaluation opens",
+        TRAIN,
+        "guess = model(paddle.to_tensor(data.load(paths)))",
+        "noise = np.random.default_rng(3).standard_normal(data.load(paths).shape).astype('float32')\n"
+        "    guess = model(paddle.to_tensor(noise))",
+        "TP304",
+        "nothing that the evaluation was fed is like a file that it opened",
+    ),
 ]
+# Unusual, and honest: nothing is found in them.
+HONEST = {
+    # paddle.jit.save writes batch norms and dropouts as for inference, whatever the network's mode.
+    "a network that is exported in training mode": [(EXPORT, "model.eval()", "model.train()")],
+    "one folder of images for everything": [(TRAIN, 'args.data_path + "/train"', 'args.data_path + "/val"')],
+    "a network of which only the head learns": [
+        (
+            TRAIN,
+            "    optimiser = paddle.optimizer.Momentum(",
+            "    for one in model.features.parameters():\n        one.stop_gradient = True\n"
+            "    optimiser = paddle.optimizer.Momentum(",
+        )
+    ],
+    "layers that stay because their rate is zero": [
+        (
+            TRAIN,
+            "    optimiser = paddle.optimizer.Momentum(",
+            "    for one in model.features.parameters():\n"
+            "        one.optimize_attr['learning_rate'] = 0.0\n"
+            "    optimiser = paddle.optimizer.Momentum(",
+        )
+    ],
+}
 MORE_EDITS = {
+    "clipping values that have no gradient and are moved by hand": [
+        ("net.py", "a = self.alpha\n", "a = self.alpha.detach()\n"),
+    ],
     "quantised weights that were never rounded": [
         (EXPORT, "np.round(weight / scale.reshape(shape) * 127)", "weight / scale.reshape(shape) * 127"),
         (EXPORT, 'grid.astype("int8")', 'grid.astype("float32")'),
-    ]
+    ],
 }

@@ -164,7 +164,7 @@ def test_the_same_pictures_are_found_and_the_difference_named(
 ) -> None:
     found = same_pictures(PICTURES, fed)
     assert (found.pairs, found.certain) == (pairs, certain)
-    assert words in found.note
+    assert words in found.note.in_english()
 
 
 def test_shares_that_a_soft_max_has_driven_to_0_and_1_are_compared_as_shares() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tipc import language
 from tipc.certify.abilities import PaddleFacts, PaddleGpu, abilities, ask_paddle
 from tipc.cli.env import as_text, summary
 from tipc.cli.main import main
@@ -49,15 +50,16 @@ def gpu_paddle(capability: str) -> PaddleFacts:
 def test_what_a_machine_can_certify(
     gpus: list[Any], paddle: PaddleFacts, gpu_ready: bool, amp_ready: bool, words: str
 ) -> None:
-    found = {one.name: one for one in abilities({**CPU, "gpus": gpus}, paddle)}
+    found = {str(one.name): one for one in abilities({**CPU, "gpus": gpus}, paddle)}
     assert found["chains on a GPU"].ready == gpu_ready
     assert found["mixed precision (AMP)"].ready == amp_ready
-    assert words in found["mixed precision (AMP)"].reason
-    assert "VNNI" in found["int8 inference on the CPU"].reason
+    assert words in str(found["mixed precision (AMP)"].reason)
+    assert "VNNI" in str(found["int8 inference on the CPU"].reason)
 
 
 def test_an_invented_gpu_machine_is_told_in_full() -> None:
-    text = as_text(summary({**CPU, "gpus": [FAKE_GPU]}, gpu_paddle("8.0"), "/usr/bin/python3"))
+    environment, paddle = {**CPU, "gpus": [FAKE_GPU]}, gpu_paddle("8.0")
+    text = as_text(summary(environment, paddle, "/usr/bin/python3"), abilities(environment, paddle), [])
     for words in (
         "FAKE-A100",
         "81920 MiB",
@@ -68,6 +70,21 @@ def test_an_invented_gpu_machine_is_told_in_full() -> None:
         "AVX512 ✔",
     ):
         assert words in text
+
+
+def test_the_machine_is_told_in_chinese_and_to_programs_in_english(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tipc.certify.abilities.ask_paddle", lambda interpreter: PaddleFacts(version="3.1.1"))
+    monkeypatch.setattr("tipc.run.environment.describe", lambda: CPU)
+    monkeypatch.setattr(language, "_chosen", "")  # and as it was afterwards
+    assert main(["--lang", "zh", "env"]) == 0
+    told = capsys.readouterr().out
+    assert "CPU 上的基础链：paddle 3.1.1" in told
+    assert "没有 GPU；在 CPU 上 paddle 的 AMP 会自行关闭" in told
+    assert main(["--lang", "zh", "env", "--json"]) == 0
+    abilities = json.loads(capsys.readouterr().out)["can_certify"]
+    assert abilities[0] == {"name": "base chain on the CPU", "ready": True, "reason": "paddle 3.1.1"}
 
 
 def test_without_paddle_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,11 +26,12 @@ from certify_facts import (
 )
 from certify_plain_repo import make_plain_repo
 
+from tipc.certify.checks.benchmark import wrong_time
 from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
-from tipc.certify.checks.training_happened import wrong_cost
+from tipc.certify.checks.training_told import wrong_cost
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
 from tipc.run.record.facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
@@ -208,7 +209,7 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "batches of 1, whatever was asked for": (predicted(batch_sizes=(1,)), "TB604", "batches of 4"),
     "oneDNN is not on": (predicted(engine="paddle"), "TB604", "oneDNN is on"),
     "other threads": (predicted(threads=7), "TB604", "7"),
-    "a benchmark written by hand": (predicted(run_seconds=(0.5,)), "TB604", "a run took"),
+    "a benchmark written by hand": (predicted(run_seconds=(0.5,)), "TB604", "runs took"),
     "more data than runs": (predicted(runs=1, samples=1), "TB604", "the predictor was run"),
 }  # fmt: skip
 
@@ -250,6 +251,64 @@ def test_the_cost_of_a_short_batch_is_held_against_the_steps(told: float, step: 
     assert bool(wrong_cost(training, [told] * 4)) is wrong
 
 
+def predictor(engine: str, run_seconds: tuple[float, ...], more: int = 0) -> PredictorFacts:
+    """That was run so often, and ``more`` times whose seconds nobody kept."""
+    runs = len(run_seconds) + more
+    return PredictorFacts(
+        *("m.pdmodel", "m.pdiparams", {}, engine, "cpu", "fp32", 1),
+        *(runs, sum(run_seconds), run_seconds, (1,), runs, ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "mean", "wrong"),
+    [
+        ({"data_num": "4"}, 97.0, False),  # the four quick ones of nine: five were for warming up
+        ({"data_num": "4"}, 80.0, True),
+        ({"data_num": "9"}, 97.0, True),  # nine that were timed cannot all be the quick ones
+        ({"data_num": "8", "batch_size": "2"}, 97.0, False),  # eight images in four runs
+        ({}, 97.0, False),
+        ({}, 80.0, True),
+    ],
+)
+def test_a_mean_is_held_against_as_many_of_the_quickest_runs(
+    data: dict[str, str], mean: float, wrong: bool
+) -> None:
+    ran = [predictor("onednn", (0.126,) * 5 + (0.095,) * 4)]
+    assert bool(wrong_time({"data": data, "perf": {"inference_time(ms)": mean}}, ran)) is wrong
+
+
+def test_of_a_long_series_the_timed_runs_may_be_those_that_were_not_kept() -> None:
+    ran = [predictor("onednn", (0.02,) * 10 + (0.01,) * 10, more=100)]
+    block = {"data": {"data_num": "105"}, "perf": {"inference_time(ms)": 9.5}}
+    assert not wrong_time(block, ran)
+    assert wrong_time({**block, "perf": {"inference_time(ms)": 5.0}}, ran)
+
+
+def test_a_block_is_held_against_the_engine_that_it_is_about() -> None:
+    """A quick engine beside a slow one: the quickest quarter of all runs is half of the quick ones."""
+    slow = predictor("paddle", (0.025,) * 25)
+    quick = predictor("onednn", (0.006,) * 7 + (0.009,) * 18)
+    conf = {"enable_mkldnn": "True"}
+    block = {"conf": conf, "perf": {"inference_time(ms)": 7.0}}
+    assert not wrong_time(block, [slow, quick])
+    assert "runs took 6 ms" in str(wrong_time({**block, "perf": {"inference_time(ms)": 4.0}}, [slow, quick]))
+    conf["enable_mkldnn"] = "False"
+    assert "runs took 25 ms" in str(wrong_time(block, [slow, quick]))
+
+
+def test_a_block_of_openvino_is_not_held_against_the_slower_onednn() -> None:
+    """Its block says that oneDNN is on, as the config does."""
+    ran = [predictor("onednn", (0.005,) * 25), predictor("openvino", (0.0018,) * 25)]
+    block = {
+        "conf": {"enable_mkldnn": "True"},
+        "data": {"data_num": "20"},
+        "perf": {"inference_time(ms)": 2.03},
+    }
+    assert not wrong_time(block, ran)
+    assert wrong_time({**block, "perf": {"inference_time(ms)": 1.0}}, ran)
+
+
 UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "the training is another program's": (
         seen("train", paddle="", training=None, started=("bash run.sh",)), "TT901", "bash run.sh",
@@ -277,13 +336,13 @@ def test_what_could_not_be_seen_is_unchecked_and_no_failure(name: str, run: Run,
 
 def test_a_probability_must_be_that_of_its_own_image() -> None:
     classes = [{"prob": float(row.max())} for row in ANSWERS]
-    assert wrong_probability(classes, ANSWERS, in_order=True) == ""
+    assert wrong_probability(classes, ANSWERS, in_order=True) is None
     per_cent = [{"prob": 100 * one["prob"]} for one in classes]
-    assert wrong_probability(per_cent, ANSWERS, in_order=True) == ""
+    assert wrong_probability(per_cent, ANSWERS, in_order=True) is None
     always = [{"prob": 0.86}] * 8
-    assert wrong_probability(always, ANSWERS, in_order=False) == "", "one of the outputs gives it"
-    assert "image by image" in wrong_probability(always, ANSWERS, in_order=True)
-    assert "of 0.2," in wrong_probability([{"prob": 0.2}], ANSWERS, in_order=False)
+    assert wrong_probability(always, ANSWERS, in_order=False) is None, "one of the outputs gives it"
+    assert "image by image" in str(wrong_probability(always, ANSWERS, in_order=True))
+    assert "of 0.2," in str(wrong_probability([{"prob": 0.2}], ANSWERS, in_order=False))
 
 
 def test_predictors_may_share_the_images(run: Run, judge: Judge) -> None:

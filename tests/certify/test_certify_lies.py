@@ -205,5 +205,19 @@ def test_a_chain_of_more_than_ten_minutes_fails_and_is_said_to_have_been_idle_wh
     assert ("were its processes stopped?" in finding.message) == stopped
 
 
+def test_a_chain_that_waited_for_processors_that_others_had_took_no_longer_for_it(
+    tmp_path: Path, judge: Callable[..., list[Finding]]
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    run = run_chain(repo, plan_of(repo))
+    key = (run.plans[0].key, "cell/train")
+    waited = replace(run.results[key], wall=700.0, cpu=38.0, waited=600.0)
+    run = replace(run, results={**run.results, key: waited})
+    [finding] = [one for one in judge(run) if one.check == "TS004"]
+    assert finding.status == PASS
+    assert "600 s of waiting for processors that others used" in finding.message
+    assert finding.evidence["waited"] == 600.0
+
+
 def test_there_are_at_least_twenty_five_lies() -> None:
     assert len(LIES) >= 25

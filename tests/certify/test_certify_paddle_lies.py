@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certify_paddle_lies import LIES, MORE_EDITS, PaddleLie
+from certify_paddle_lies import HONEST, LIES, MORE_EDITS, PaddleLie
 from certify_paddle_repo import make_paddle_repo, write_config
 from certify_plain_repo import edit
 
@@ -49,6 +49,16 @@ def test_a_lie_about_the_model_is_caught(lie: PaddleLie, tmp_path: Path) -> None
     assert code == 1
     found = [message for check, message in telling(findings) if check == lie.check]
     assert any(lie.cause in message for message in found), telling(findings)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_is_unusual_and_honest_is_certified(name: str, tmp_path: Path) -> None:
+    repo = make_paddle_repo(tmp_path)
+    for file, old, new in HONEST[name]:
+        edit(repo, file, old, new)
+    code, findings = judged(repo, write_config(repo, "fp32", "fp32"))
+    assert not telling(findings)
+    assert code == 0
 
 
 @pytest.mark.parametrize("precision", ["fp32", "amp", "pact"])

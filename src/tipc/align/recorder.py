@@ -103,7 +103,9 @@ def read_recording(path: str | Path) -> dict[str, np.ndarray]:
         raise UsageError(wording("this is no recording: {error}", error=error), path=str(path)) from None
     wrong = [name for name in arrays if name.partition("/")[0] not in STAGES or "/" not in name]
     if wrong or not arrays:
-        found = f"`{wrong[0]}` is not stage/name" if wrong else "it is empty"
+        found = "it is empty"
+        if wrong:
+            found = f"`{wrong[0]}` is not stage/name"
         raise UsageError(
             wording("this is no recording of tipc.align: {found}", found=found),
             path=str(path),

@@ -108,5 +108,7 @@ def _difference(
         return TensorDifference(stage, name, NOT_FINITE, allowed, shapes=shapes)
     apart = np.abs(a - b)
     mean, largest, scale = float(apart.mean()), float(apart.max()), float(np.abs(a).max())
-    state = EQUAL if mean <= allowed else DIFFERENT
+    state = DIFFERENT
+    if mean <= allowed:
+        state = EQUAL
     return TensorDifference(stage, name, state, allowed, mean, largest, scale, shapes)

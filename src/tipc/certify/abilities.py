@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tipc.message import Message, wording
+
 PROBE = Path(__file__).parent / "probes" / "probe_paddle.py"
 PATIENCE = 60.0
 FLAGS = {
@@ -46,9 +48,9 @@ class PaddleFacts(BaseModel):
 class Ability:
     """One thing that this machine can or cannot certify, and why."""
 
-    name: str
+    name: Message
     ready: bool
-    reason: str
+    reason: Message
 
 
 def ask_paddle(interpreter: str) -> PaddleFacts:
@@ -79,41 +81,61 @@ def cpu_flags(environment: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def capability(text: str) -> tuple[int, int]:
+    """``7.5`` as numbers; 0.0 where it is not told."""
     major, _, minor = text.partition(".")
-    return (int(major), int(minor or 0)) if major.isdigit() else (0, 0)
+    if not major.isdigit():
+        return 0, 0
+    return int(major), int(minor or 0)
 
 
 def abilities(environment: Mapping[str, Any], paddle: PaddleFacts) -> list[Ability]:
     """What can be certified here: the base chain, GPUs, mixed precision, int8."""
     if paddle.error:
-        return [Ability("chains", False, f"no paddle: {paddle.error}")]
-    flags = cpu_flags(environment)
-    gpus = environment.get("gpus") or []
-    vnni = "oneDNN with VNNI" if flags["VNNI"] else "oneDNN, without VNNI: slower, and its sums can saturate"
-    best = max((capability(gpu.capability) for gpu in paddle.gpus), default=(0, 0))
-    why_not = gpu_problem(gpus, paddle)
-    found = [
-        Ability("base chain on the CPU", True, f"paddle {paddle.version}"),
-        Ability("int8 inference on the CPU", True, vnni),
-        Ability("chains on a GPU", not why_not, why_not or f"{len(paddle.gpus)} × {paddle.gpus[0].name}"),
+        return [Ability(wording("chains"), False, wording("no paddle: {error}", error=paddle.error))]
+    vnni = wording("oneDNN, without VNNI: slower, and its sums can saturate")
+    if cpu_flags(environment)["VNNI"]:
+        vnni = wording("oneDNN with VNNI")
+    why_not = gpu_problem(environment.get("gpus") or [], paddle)
+    return [
+        Ability(wording("base chain on the CPU"), True, wording("paddle {version}", version=paddle.version)),
+        Ability(wording("int8 inference on the CPU"), True, vnni),
+        on_gpus(paddle, why_not),
+        mixed_precision(paddle, why_not),
     ]
-    if why_not:
-        reason = f"{why_not}; on a CPU paddle's AMP switches itself off and stays in fp32"
-    elif best < FP16:
-        reason = f"compute capability {best[0]}.{best[1]} is below 7.0"
-    else:
-        kinds = "fp16 and bf16" if best >= BF16 else "fp16"
-        reason = f"{kinds}, compute capability {best[0]}.{best[1]}"
-    found.append(Ability("mixed precision (AMP)", not why_not and best >= FP16, reason))
-    return found
 
 
-def gpu_problem(gpus: list[Any], paddle: PaddleFacts) -> str:
-    """Why no GPU can be used; "" if one can."""
+def on_gpus(paddle: PaddleFacts, why_not: Message | None) -> Ability:
+    """Whether chains can be certified on a GPU."""
+    name = wording("chains on a GPU")
+    if why_not is not None:
+        return Ability(name, False, why_not)
+    return Ability(name, True, wording("{count} × {name}", count=len(paddle.gpus), name=paddle.gpus[0].name))
+
+
+def mixed_precision(paddle: PaddleFacts, why_not: Message | None) -> Ability:
+    """Whether mixed precision can be certified."""
+    name = wording("mixed precision (AMP)")
+    if why_not is not None:
+        reason = wording("{why}; on a CPU paddle's AMP switches itself off and stays in fp32", why=why_not)
+        return Ability(name, False, reason)
+    best = max((capability(gpu.capability) for gpu in paddle.gpus), default=(0, 0))
+    number = ".".join(map(str, best))
+    if best < FP16:
+        return Ability(name, False, wording("compute capability {number} is below 7.0", number=number))
+    if best < BF16:
+        return Ability(name, True, wording("fp16, compute capability {number}", number=number))
+    return Ability(name, True, wording("fp16 and bf16, compute capability {number}", number=number))
+
+
+def gpu_problem(gpus: list[Any], paddle: PaddleFacts) -> Message | None:
+    """Why no GPU can be used; None if one can."""
     if paddle.gpus:
-        return ""
+        return None
     if not gpus:
-        return "there is no GPU"
+        return wording("there is no GPU")
     if not paddle.compiled_with_cuda:
-        return f"there is a GPU, but paddle {paddle.version} is a build for CPUs (install paddlepaddle-gpu)"
-    return "there is a GPU, but paddle does not see it (CUDA_VISIBLE_DEVICES, or the driver)"
+        return wording(
+            "there is a GPU, but paddle {version} is a build for CPUs (install paddlepaddle-gpu)",
+            version=paddle.version,
+        )
+    return wording("there is a GPU, but paddle does not see it (CUDA_VISIBLE_DEVICES, or the driver)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
@@ -12,6 +13,7 @@ from tipc.certify.registry import Check, Outcome, all_checks, unchecked
 from tipc.certify.scene import CellScene, PlanScene, RepoScene, StepScene, Witnessed
 from tipc.certify.verdict import PASS, STATUSES, Finding, Verdict
 from tipc.certify.verdict_store import save_verdict
+from tipc.message import Message, in_english, wording
 from tipc.plan.model import Cell
 from tipc.run.record.results import Run
 
@@ -34,10 +36,12 @@ def certify(
         found = findings_about(run, witnessed, ask_probes(run, witnessed, probes, tell), tell)
         doubted = {index for index, those in found.items() if any(map(is_doubted, those))}
         if doubted:
-            tell("what rounding does to the exported models")
+            tell(str(wording("what rounding does to the exported models")))
             asked = ask_probes(run, witnessed, probes, tell, rounding=doubted)
             found = findings_about(run, witnessed, asked, tell)
-    findings = [finding for those in found.values() for finding in those]
+    findings: list[Finding] = []
+    for those in found.values():
+        findings += those
     verdict = Verdict(run.id, tuple(findings), strict)
     save_verdict(run, verdict)
     return verdict
@@ -49,7 +53,10 @@ def findings_about(
     """The findings about each plan of a run, by its number."""
     found = {}
     for index, plan in enumerate(run.plans):
-        tell(f"{plan.model}: {len(plan.steps)} steps against what was seen of them")
+        told = wording(
+            "{model}: {steps} steps against what was seen of them", model=plan.model, steps=len(plan.steps)
+        )
+        tell(str(told))
         scene = PlanScene(run, plan, index, asked.answers, witnessed, asked.tried, asked.images)
         found[index] = list(plan_findings(scene))
     return found
@@ -89,7 +96,8 @@ def findings_of(checks: Iterable[Check], scope: str, scene: PlanScene | RepoScen
     """What the checks of one scope conclude about what they are shown."""
     for check in checks:
         if check.scope == scope:
-            yield from (as_finding(check, outcome, scene) for outcome in outcomes(check, scene))
+            for outcome in outcomes(check, scene):
+                yield as_finding(check, outcome, scene)
 
 
 def outcomes(check: Check, scene: PlanScene | RepoScene) -> list[Outcome]:
@@ -97,26 +105,44 @@ def outcomes(check: Check, scene: PlanScene | RepoScene) -> list[Outcome]:
     try:
         return list(check.function(scene))
     except Exception as error:  # noqa: BLE001 - a plug-in's bug or an unforeseen log must not lose the verdict
-        where = error.__traceback__
-        while where and where.tb_next:
-            where = where.tb_next
-        place = f"{where.tb_frame.f_code.co_filename}:{where.tb_lineno}" if where else "?"
-        return [unchecked(f"the check itself broke: {type(error).__name__}: {error} ({place})")]
+        innermost = traceback.extract_tb(error.__traceback__)[-1]
+        broke = wording(
+            "the check itself broke: {kind}: {error} ({place})",
+            kind=type(error).__name__,
+            error=str(error),
+            place=f"{innermost.filename}:{innermost.lineno}",
+        )
+        return [unchecked(broke)]
 
 
 def as_finding(check: Check, outcome: Outcome, scene: PlanScene | RepoScene) -> Finding:
     """An outcome with the names of the check and of what it was shown."""
     assert outcome.status in STATUSES, f"{check.id} gave the status {outcome.status!r}"
-    good = outcome.status == "pass"
+    remedy = outcome.remedy or check.remedy
+    if outcome.status == PASS:
+        remedy = ""
+    wordings = {}
+    for name, text in (("message", outcome.message), ("remedy", remedy)):
+        if isinstance(text, Message):
+            wordings[name] = text
+    plan = cell = ""
+    step = outcome.step
+    if isinstance(scene, PlanScene):
+        plan = scene.plan.key
+    if isinstance(scene, CellScene):
+        cell = scene.cell.id
+    if isinstance(scene, StepScene):
+        step = scene.step.id
     return Finding(
         check=check.id,
         title=check.title,
         status=outcome.status,
-        message=outcome.message,
-        plan=scene.plan.key if isinstance(scene, PlanScene) else "",
-        cell=scene.cell.id if isinstance(scene, CellScene) else "",
-        step=scene.step.id if isinstance(scene, StepScene) else outcome.step,
+        message=in_english(outcome.message),
+        plan=plan,
+        cell=cell,
+        step=step,
         required=outcome.required,
-        remedy="" if good else outcome.remedy or check.remedy,
+        remedy=in_english(remedy),
         evidence=outcome.evidence,
+        wordings=wordings,
     )

@@ -14,12 +14,23 @@ def check_words(check: Check) -> Described:
 
 
 def finding_words(finding: Finding) -> Described:
-    """Title and remedy of a finding; a remedy that is of this finding alone stays as it is."""
+    """Title and remedy of a finding."""
     words = described(finding.check, Described(finding.title, "", finding.remedy))
     check = all_checks().get(finding.check)
-    if check is None or finding.remedy != check.remedy:
-        return words._replace(remedy=finding.remedy)
-    return words
+    if check is not None and finding.remedy == check.remedy:
+        return words
+    # One that is of this finding alone.
+    remedy = say(finding.remedy) if finding.remedy else ""
+    if "remedy" in finding.wordings:
+        remedy = str(finding.wordings["remedy"])
+    return words._replace(remedy=remedy)
+
+
+def finding_message(finding: Finding, into: str = "") -> str:
+    """What a check measured; in English where an older tipc wrote the verdict."""
+    if "message" in finding.wordings:
+        return finding.wordings["message"].spoken(into)
+    return say(finding.message, into)
 
 
 def why_open(verdict: Verdict) -> str:

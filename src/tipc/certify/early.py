@@ -36,17 +36,17 @@ class EarlyChecks:
             all_checks()  # imported now, while there is time
         self.prober = Prober(directory / "evidence", executor)
         self._executor = executor
-        self._results = {
-            (plan.key, step.id): StepResult(plan.key, step.id) for plan in plans for step in plan.steps
-        }
+        self._results: dict[Key, StepResult] = {}
+        self._numbers: dict[str, int] = {}  # of the plans, by their keys
+        self._exports: list[tuple[int, Step]] = []  # about which nothing was asked yet
+        for index, plan in enumerate(plans):
+            self._numbers.setdefault(plan.key, index)
+            for step in plan.steps:
+                self._results[plan.key, step.id] = StepResult(plan.key, step.id)
+                if step.kind == EXPORT and is_python(step):
+                    self._exports.append((index, step))
         self._witnessed: dict[Key, StepFacts] = {}
         self._run = Run(directory.name, directory, tuple(plans), {}, self._results, 0.0, None)
-        self._exports = [
-            (index, step)
-            for index, plan in enumerate(plans)
-            for step in plan.steps
-            if step.kind == EXPORT and is_python(step)
-        ]
         self._ended: set[Key] = set()
         self._waiting: deque[list[Question]] = deque()
         self._warmed = False
@@ -57,12 +57,14 @@ class EarlyChecks:
         self._ended.add(key)
         self._results[key] = result
         if result.ok and result.facts:
-            index = next(number for number, plan in enumerate(self._run.plans) if plan.key == result.plan)
+            index = self._numbers[result.plan]
             try:
                 self._witnessed[key] = load_facts(self._run.directory, index, result.step, result.facts)
             except EnvironmentProblem as problem:
                 self._witnessed[key] = StepFacts((), problem=problem.message)
-        for index, step in [one for one in self._exports if self._is_ready(*one)]:
+        for index, step in list(self._exports):
+            if not self._is_ready(index, step):
+                continue
             self._exports.remove((index, step))
             if self._results[self._run.plans[index].key, step.id].ok:
                 self._waiting.append(self._questions(index, step))
@@ -77,11 +79,11 @@ class EarlyChecks:
 
     def _is_ready(self, index: int, step: Step) -> bool:
         plan = self._run.plans[index]
-        return all(
-            (plan.key, other.id) in self._ended
-            for other in plan.steps
-            if other.cell == step.cell and other.kind in NEEDED
-        )
+        for other in plan.steps:
+            needed = other.cell == step.cell and other.kind in NEEDED
+            if needed and (plan.key, other.id) not in self._ended:
+                return False
+        return True
 
     def _scene(self, index: int) -> PlanScene:
         return PlanScene(self._run, self._run.plans[index], index, witnessed=self._witnessed)

@@ -29,7 +29,9 @@ class Level:
     @property
     def layout(self) -> tuple[str, ...]:
         """What must be in test_tipc/."""
-        return (*LAYOUT, PREPARE) if PACT in self.kinds else LAYOUT
+        if PACT not in self.kinds:
+            return LAYOUT
+        return (*LAYOUT, PREPARE)
 
 
 LEVELS = {

@@ -18,6 +18,7 @@ from tipc import hooks
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED
 from tipc.errors import EnvironmentProblem, wording
 from tipc.kinds import STEP_KINDS
+from tipc.message import Message
 
 BUILT_IN = (
     "steps",
@@ -25,10 +26,13 @@ BUILT_IN = (
     "training_log",
     "evaluation_log",
     "training_happened",
+    "trained_together",
+    "training_told",
     "evaluation",
     "amp",
     "capability",
     "parity",
+    "int8",
     "deployment",
     "printed",
     "quant",
@@ -48,37 +52,51 @@ class Outcome:
     """What a check concludes once: its status, the cause in a line, and the figures that it rests on."""
 
     status: str
-    message: str
+    message: str | Message  # a text without parameters, or a wording
     evidence: Mapping[str, Any] = field(default_factory=dict)
     required: bool = True
-    remedy: str = ""  # where it is another than the check's own
+    remedy: str | Message = ""  # where it is another than the check's own
     step: str = ""  # Step.id, where a check of a whole cell means one of its steps
 
 
 Evidence = Mapping[str, Any]
 
 
-def passed(message: str, *, evidence: Evidence | None = None, **more: Any) -> Outcome:
+def passed(message: str | Message, *, evidence: Evidence | None = None, **more: Any) -> Outcome:
     """It was looked at, and it is as it must be."""
     return Outcome(PASS, message, {**(evidence or {}), **more})
 
 
 def failed(
-    message: str, *, remedy: str = "", step: str = "", evidence: Evidence | None = None, **more: Any
+    message: str | Message,
+    *,
+    remedy: str | Message = "",
+    step: str = "",
+    evidence: Evidence | None = None,
+    **more: Any,
 ) -> Outcome:
     """It was looked at, and it is wrong."""
     return Outcome(FAIL, message, {**(evidence or {}), **more}, remedy=remedy, step=step)
 
 
 def unchecked(
-    message: str, *, required: bool = True, remedy: str = "", evidence: Evidence | None = None, **more: Any
+    message: str | Message,
+    *,
+    required: bool = True,
+    remedy: str | Message = "",
+    evidence: Evidence | None = None,
+    **more: Any,
 ) -> Outcome:
     """It could not be looked at, because the repository does not show it."""
     return Outcome(UNCHECKED, message, {**(evidence or {}), **more}, required=required, remedy=remedy)
 
 
 def not_certified(
-    message: str, *, remedy: str = "", evidence: Evidence | None = None, **more: Any
+    message: str | Message,
+    *,
+    remedy: str | Message = "",
+    evidence: Evidence | None = None,
+    **more: Any,
 ) -> Outcome:
     """This machine cannot show it."""
     return Outcome(NOT_CERTIFIED, message, {**(evidence or {}), **more}, required=False, remedy=remedy)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from tipc.certify.scene import RepoScene
@@ -25,19 +27,31 @@ def read_repository(repo: Path) -> RepoScene:
     plans: list[Plan] = []
     broken: dict[str, str] = {}
     expansion = Expansion((), MODE)
-    if any(folder.glob("**/*.txt")):
+    texts = sorted(_texts(folder))
+    if texts:
         expansion = expand([str(folder)], MODE)
-    paths = [Path(name) for name in expansion.configs]
-    for path in paths:
+    read = set()
+    for name in expansion.configs:
+        path = Path(name)
+        read.add(os.path.realpath(path))
         try:
             plans.append(build_plan(path, MODE, PlanOptions(repo=str(repo), prepare=False)))
         except UsageError as error:
             broken[path.relative_to(repo).as_posix()] = error.message.splitlines()[0]
-    read = {path.resolve() for path in (*paths, *(Path(one.path) for one in expansion.left_out))}
-    for path in sorted(folder.glob("**/*infer_python*.txt")):
-        if path.resolve() not in read:
+    for one in expansion.left_out:
+        read.add(os.path.realpath(one.path))
+    for path in texts:
+        if "infer_python" in path.name and os.path.realpath(path) not in read:
             broken[path.relative_to(repo).as_posix()] = "it has the name of a config, and is none"
     return RepoScene(repo, tuple(plans), broken, newest_runs(repo, {plan.config for plan in plans}))
+
+
+def _texts(folder: Path) -> Iterator[Path]:
+    """The text files below a folder; what lies deeper than a path can be long is not looked at."""
+    for place, _folders, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".txt"):
+                yield Path(place, name)
 
 
 def newest_runs(repo: Path, configs: set[str]) -> dict[str, Run]:

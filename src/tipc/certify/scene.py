@@ -76,7 +76,9 @@ class PlanScene:
 
     def path(self, text: str, step: Step | None = None) -> Path:
         """A path of the plan, absolute; with a step: a path of its arguments, from its working directory."""
-        return self.repo / (step.cwd if step else "") / text
+        if step is None:
+            return self.repo / text
+        return self.repo / step.cwd / text
 
     def result(self, step: Step) -> StepResult:
         return self.run.result(self.plan, step)
@@ -100,12 +102,16 @@ class PlanScene:
     def main_process(self, step: Step) -> ProcessFacts | None:
         """What the witness saw the step's first process do."""
         facts = self.facts(step)
-        return facts.main if facts is not None else None
+        if facts is None:
+            return None
+        return facts.main
 
     def arrays(self, step: Step) -> dict[str, NDArray[Any]]:
         """The arrays that the facts of a step name, by their keys."""
         facts = self.facts(step)
-        return arrays_in(facts.arrays) if facts is not None and facts.arrays else {}
+        if facts is None or not facts.arrays:
+            return {}
+        return arrays_in(facts.arrays)
 
     def trained_digests(self, cell: str) -> frozenset[str]:
         """The tensors of the weights that a cell's training left, as digests; empty: they are not known."""

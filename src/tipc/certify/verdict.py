@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tipc.kinds import FAIL, NOT_CERTIFIED, PASS, STATUSES, UNCHECKED
+from tipc.message import Message
 
 # What a verdict concludes.
 CONCLUDED_CERTIFIED = "certified"
@@ -36,13 +37,15 @@ class Finding:
     check: str  # "TP301"
     title: str
     status: str  # one of STATUSES
-    message: str  # one line, names the cause
+    message: str  # one line, names the cause; in English
     plan: str = ""  # Plan.key; "" for the repository
     cell: str = ""
     step: str = ""
     required: bool = True  # an unchecked finding that is required keeps the verdict from passing
     remedy: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)  # JSON; figures, counts, file:line
+    # What message and remedy were made from, by these names, where they have parameters.
+    wordings: Mapping[str, Message] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,18 @@ class Verdict:
         """Certified; not certified, where nothing is wrong but something was not shown; or failed."""
         if self.passed:
             return CONCLUDED_CERTIFIED
-        wrong = any(finding.status == FAIL for finding in self.findings)
-        return CONCLUDED_FAILED if wrong or not self.findings else CONCLUDED_OPEN
+        if self.count(FAIL) or not self.findings:
+            return CONCLUDED_FAILED
+        return CONCLUDED_OPEN
 
     @property
     def open_topics(self) -> tuple[str, ...]:
         """What keeps the verdict from passing without being wrong: ``parity``, ``training``."""
-        found = [
-            TOPICS.get(finding.check[:2], finding.title)
-            for finding in self.findings
-            if finding.status != FAIL and self.forbids(finding)
-        ]
-        return tuple(dict.fromkeys(found))
+        topics: dict[str, None] = {}
+        for finding in self.findings:
+            if finding.status != FAIL and self.forbids(finding):
+                topics[TOPICS.get(finding.check[:2], finding.title)] = None
+        return tuple(topics)
 
 
 __all__ = ["FAIL", "NOT_CERTIFIED", "PASS", "STATUSES", "UNCHECKED", "Finding", "Verdict"]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from tipc.bounded import OF_A_RUN, read_bounded
 from tipc.certify.verdict import STATUSES, Finding, Verdict
 from tipc.errors import EnvironmentProblem, wording
+from tipc.message import Message, message_to_json
 from tipc.reasons import Reason, reason_to_json
-from tipc.run.record.disk import parse_json
+from tipc.run.record.disk import parse_json, write_text
 from tipc.run.record.results import Run
 
 if TYPE_CHECKING:
@@ -46,22 +47,40 @@ def verdict_to_json(verdict: Verdict, schema: str = SCHEMA) -> dict[str, Any]:
         counts={status: verdict.count(status) for status in STATUSES},
         findings=verdict.findings,
     )
-    return {"schema": schema, **plain(document)}
+    data = {"schema": schema, **plain(document)}
+    for row, finding in zip(data["findings"], verdict.findings, strict=True):
+        if finding.wordings:
+            row["wordings"] = {name: message_to_json(text) for name, text in finding.wordings.items()}
+    return data
 
 
 def plain(value: Any) -> Any:
-    """The same data in what JSON has."""
-    if isinstance(value, Reason):
-        return reason_to_json(value)
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    """The same data in what JSON has. Most values are text or numbers, so that is asked first."""
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
-    return value if value is None or isinstance(value, (str, int, bool)) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Reason):
+        return reason_to_json(value)
+    if isinstance(value, Message):
+        return value.in_english()
+    if is_dataclass(value):
+        return _fields(value)
+    return str(value)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass; of a finding without its wordings, which are for ``verdict.json`` alone:
+    a program reads the English text."""
+    found = {}
+    for field in fields(value):
+        if field.name != "wordings":
+            found[field.name] = plain(getattr(value, field.name))
+    return found
 
 
 def verdict_from_json(data: dict[str, Any]) -> Verdict:
@@ -94,10 +113,12 @@ def _adapter() -> TypeAdapter[Verdict]:
 
 def save_verdict(run: Run, verdict: Verdict) -> None:
     """Write ``verdict.json`` into the run's directory, whole or not at all."""
-    target = run.directory / NAME
-    scratch = target.with_name(f"{NAME}.new")
-    scratch.write_text(json.dumps(verdict_to_json(verdict), indent=1, ensure_ascii=False), encoding="utf-8")
-    scratch.replace(target)
+    text = json.dumps(verdict_to_json(verdict), indent=1, ensure_ascii=False)
+    try:
+        write_text(run.directory / NAME, text)
+    except EnvironmentProblem as error:
+        remedy = wording("make room, then `tipc certify {run}`: the steps need not run again", run=run.id)
+        raise EnvironmentProblem(error.told, path=error.path, remedy=remedy) from error
 
 
 def load_verdict(run: Run) -> Verdict | None:
@@ -109,7 +130,9 @@ def load_verdict(run: Run) -> Verdict | None:
         return None
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(wording("cannot be read: {error}", error=error), path=str(path)) from error
-    return verdict_from_json(data if isinstance(data, dict) else {})
+    if not isinstance(data, dict):
+        data = {}
+    return verdict_from_json(data)
 
 
 __all__ = ["Finding", "load_verdict", "save_verdict", "verdict_from_json", "verdict_to_json"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tipc.certify.checks.repo import conclude, item
 from tipc.certify.registry import Outcome, check, unchecked
 from tipc.certify.scene import RepoScene
+from tipc.message import Message, wording
 
 
 @check(
@@ -24,6 +25,11 @@ def aligned(scene: RepoScene) -> Iterator[Outcome]:
         return
     items = []
     for tensor in scene.alignment.tensors:
-        note = f"{tensor.state}, mean |Δ| {tensor.mean:.1e}, allowed {tensor.threshold:.0e}"
+        note = wording(
+            "{state}, mean |Δ| {mean:.1e}, allowed {allowed:.0e}",
+            state=Message(tensor.state),
+            mean=tensor.mean,
+            allowed=tensor.threshold,
+        )
         items.append(item(f"{tensor.stage}/{tensor.name}", tensor.ok, note))
-    yield from conclude(items, f"{len(items)} tensors")
+    yield from conclude(items, wording("{count} tensors", count=len(items)))

@@ -11,6 +11,8 @@ from tipc.certify.evidence.operator_counts import Counts, operator_counts
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP, CPU
+from tipc.message import Message, wording
+from tipc.run.record.facts import TrainingFacts
 
 CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so
@@ -37,28 +39,44 @@ def low_precision_ran(scene: StepScene) -> Iterator[Outcome]:
     counts = operator_counts(scene.facts(scene.step))
     evidence = {"device": scene.step.device, "source": counts.source, "operators": counts.by_type}
     capability = compute_capability(scene)
-    if counts.low_total and all(low >= LOW_SHARE * total for low, total in counts.heavy.values()):
+    if ran_low(counts):
         yield passed(counts.text(), evidence=evidence)
     elif scene.step.device == CPU:
-        how = "precision was emulated" if counts.low_casts else "paddle stays in fp32 there"
-        told = f"{counts.text()} on this CPU" if counts.heavy else f"no operator counts ({counts.why})"
         yield not_certified(
-            f"{told}; {how}.", remedy=GPU_REMEDY, emulated=bool(counts.low_casts), evidence=evidence
+            on_this_cpu(counts), remedy=GPU_REMEDY, emulated=bool(counts.low_casts), evidence=evidence
         )
     elif capability is not None and capability < CAPABILITY:
-        yield not_certified(
-            f"{counts.text()}; this GPU has compute capability {capability[0]}.{capability[1]}, below 7.0",
-            remedy=GPU_REMEDY,
-            evidence=evidence,
+        told = wording(
+            "{counts}; this GPU has compute capability {major}.{minor}, below 7.0",
+            counts=counts.text(),
+            major=capability[0],
+            minor=capability[1],
         )
+        yield not_certified(told, remedy=GPU_REMEDY, evidence=evidence)
     elif not counts.heavy:
         yield unchecked(
-            f"no operator counts of this training: {counts.why}",
+            wording("no operator counts of this training: {why}", why=counts.why),
             remedy="run the step with `tipc run`: the witness counts them",
             evidence=evidence,
         )
     else:
-        yield failed(f"mixed precision was asked for, but {counts.text()}", evidence=evidence)
+        told = wording("mixed precision was asked for, but {counts}", counts=counts.text())
+        yield failed(told, evidence=evidence)
+
+
+def ran_low(counts: Counts) -> bool:
+    """Enough convolutions and matrix products, of each that were called, were in low precision."""
+    return bool(counts.low_total) and all(low >= LOW_SHARE * total for low, total in counts.heavy.values())
+
+
+def on_this_cpu(counts: Counts) -> Message:
+    """What there was of low precision where it cannot be real."""
+    how = wording("paddle stays in fp32 there")
+    if counts.low_casts:
+        how = wording("precision was emulated")
+    if counts.heavy:
+        return wording("{counts} on this CPU; {how}.", counts=counts.text(), how=how)
+    return wording("no operator counts ({why}); {how}.", why=counts.why, how=how)
 
 
 @check(
@@ -82,26 +100,25 @@ def flag_is_read(scene: StepScene) -> Iterator[Outcome]:
         yield problem or unchecked("nothing was seen")
         return
     counts = operator_counts(scene.facts(scene.step))
-    asked = dict(process.training.amp) if process.training is not None else {}
-    if process.training is None or not process.training.forwards:
-        asked.pop("forwards", "")  # calls of networks were not seen at all
+    asked = amp_calls(process.training)
     traces = trace(asked, counts)
-    evidence = {"traces": traces, "amp": asked}
-    inside, calls = int(asked.get("forwards", "-1")), process.training.forwards if process.training else 0
-    if traces and not counts.low_total and 0 < inside < LEAST_INSIDE * calls:
-        yield failed(
-            f"mixed precision was asked for, but {inside} of {calls} calls of the network were in an "
-            "enabled auto_cast",
-            evidence=evidence,
+    evidence = {"traces": [one.in_english() for one in traces], "amp": asked}
+    if traces and not counts.low_total and mostly_outside(process.training, asked):
+        told = wording(
+            "mixed precision was asked for, but {inside} of {calls} calls of the network were in an enabled "
+            "auto_cast",
+            inside=int(asked["forwards"]),
+            calls=process.training.forwards if process.training else 0,
         )
+        yield failed(told, evidence=evidence)
     elif traces:
-        yield passed(f"it tried: {traces[0]}", evidence=evidence)
+        yield passed(wording("it tried: {trace}", trace=traces[0]), evidence=evidence)
     elif scene.step.device == CPU and DEVICE_WORDS.search(asked.get("off", "")):
-        yield not_certified(
-            f"auto_cast was called and, on this CPU, switched off by the script: enable={asked['off']}",
-            remedy=GPU_REMEDY,
-            evidence=evidence,
+        told = wording(
+            "auto_cast was called and, on this CPU, switched off by the script: enable={value}",
+            value=asked["off"],
         )
+        yield not_certified(told, remedy=GPU_REMEDY, evidence=evidence)
     else:
         yield failed(
             "mixed precision was asked for, but the network was never called in an enabled auto_cast, and no "
@@ -110,14 +127,33 @@ def flag_is_read(scene: StepScene) -> Iterator[Outcome]:
         )
 
 
-def trace(asked: dict[str, str], counts: Counts) -> list[str]:
+def amp_calls(training: TrainingFacts | None) -> dict[str, str]:
+    """What the script asked auto_cast for, as the witness saw it."""
+    if training is None:
+        return {}
+    asked = dict(training.amp)
+    if not training.forwards:
+        asked.pop("forwards", "")  # calls of networks were not seen at all
+    return asked
+
+
+def mostly_outside(training: TrainingFacts | None, asked: dict[str, str]) -> bool:
+    """Some calls of the network were in an enabled auto_cast, and most were not."""
+    if training is None:
+        return False
+    inside = int(asked.get("forwards", "-1"))
+    return 0 < inside < LEAST_INSIDE * training.forwards
+
+
+def trace(asked: dict[str, str], counts: Counts) -> list[Message]:
     """What shows that a script tried."""
     found = []
     low = counts.low_total + counts.low_casts
     if low:
-        found.append(f"{low} calls of conv2d, matmul or cast in fp16/bf16")
+        found.append(wording("{count} calls of conv2d, matmul or cast in fp16/bf16", count=low))
     if asked.get("level", "O0") not in ("", "O0") and asked.get("forwards") != "0":
-        found.append(f"auto_cast at level {asked['level']}, {asked.get('dtype', '')}".rstrip(", "))
+        setting = f"{asked['level']}, {asked.get('dtype', '')}".rstrip(", ")
+        found.append(wording("auto_cast at level {setting}", setting=setting))
     return found
 
 

@@ -14,6 +14,7 @@ from tipc.certify.evidence.option_values import argument, flag_true
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import CPU, PRECISIONS
+from tipc.message import Message, wording
 from tipc.run.record.facts import PredictorFacts
 
 FIELDS = {
@@ -41,8 +42,7 @@ def measured(scene: StepScene) -> bool:
     scope="infer",
     reads="the inference log",
     remedy="use auto_log.AutoLogger (it comes with tipc): times.start(), stamp() after each stage, "
-    "end(stamp=True), "
-    "then report()",
+    "end(stamp=True), then report()",
 )
 def complete(scene: StepScene) -> Iterator[Outcome]:
     """`--benchmark=True` promises the Env, Paddle, Conf, Model, Data and Perf blocks, which the tables of the
@@ -51,27 +51,42 @@ def complete(scene: StepScene) -> Iterator[Outcome]:
         return
     block = autolog_block(scene.step_log)
     if block is None:
-        yield failed(f"--benchmark was asked for, but {scene.step.log} has no benchmark block")
+        told = wording("--benchmark was asked for, but {log} has no benchmark block", log=scene.step.log)
+        yield failed(told)
         return
-    evidence = {
-        "log": str(scene.step_log),
-        "line": block["line"],
-        "block": block,
-        "stages": latency_stages(block),
-    }
-    absent = [f"{section} info" for section in FIELDS if section not in block]
-    for section, names in FIELDS.items():
-        has = block.get(section, {})
-        absent += [
-            name for name in names if section in block and not any(one in has for one in name.split("|"))
-        ]
+    stages = latency_stages(block)
+    evidence = {"log": str(scene.step_log), "line": block["line"], "block": block, "stages": stages}
+    absent = absent_fields(block)
     if absent:
-        yield failed(
-            f"the block has no {', '.join(absent[:4])} ({scene.step.log}:{block['line']})", evidence=evidence
+        told = wording(
+            "the block has no {fields} ({place})", fields=", ".join(absent[:4]), place=place_of(scene, block)
         )
+        yield failed(told, evidence=evidence)
     else:
-        stages = ", ".join(f"{name} {row['mean']:.2f} ms" for name, row in latency_stages(block).items())
-        yield passed(stages, evidence=evidence)
+        means = [
+            wording("{stage} {mean:.2f} ms", stage=name, mean=row["mean"]) for name, row in stages.items()
+        ]
+        yield passed(wording("{means}", means=tuple(means)), evidence=evidence)
+
+
+def absent_fields(block: dict[str, Any]) -> list[str]:
+    """The sections and the fields that a block lacks."""
+    absent = []
+    for section in FIELDS:
+        if section not in block:
+            absent.append(f"{section} info")
+    for section, names in FIELDS.items():
+        if section not in block:
+            continue
+        for name in names:
+            if block[section].keys().isdisjoint(name.split("|")):
+                absent.append(name)
+    return absent
+
+
+def place_of(scene: StepScene, block: dict[str, Any]) -> str:
+    """Where the block stands, for people."""
+    return f"{scene.step.log}:{block['line']}"
 
 
 @check(
@@ -84,45 +99,76 @@ def complete(scene: StepScene) -> Iterator[Outcome]:
 def consistent(scene: StepScene) -> Iterator[Outcome]:
     """The whole time is the sum of the stages times the number of runs. Where it is not, a stage was left out
     or stamped at the wrong place, and the latency that people read is not the model's."""
-    block = autolog_block(scene.step_log) if measured(scene) else None
+    block = block_of(scene)
     if block is None or "perf" not in block:
         return
     evidence = {"log": str(scene.step_log), "line": block["line"]}
-    place = f"({scene.step.log}:{block['line']})"
-    perf: dict[str, Any] = block["perf"]
-    means = {name: row["mean"] for name, row in latency_stages(block).items() if "mean" in row}
-    for name, value in [*means.items(), ("total time spent(s)", perf.get("total time spent(s)", math.nan))]:
-        if not isinstance(value, float) or not math.isfinite(value) or value < 0:
-            yield failed(f"{name} is {value} {place}", evidence=evidence)
-            return
-    if means.get("inference", 1.0) == 0:
-        yield failed(f"inference takes 0 ms: nothing was run between its stamps {place}", evidence=evidence)
+    place = place_of(scene, block)
+    means = {}
+    for name, row in latency_stages(block).items():
+        if "mean" in row:
+            means[name] = row["mean"]
+    total = block["perf"].get("total time spent(s)", math.nan)
+    wrong = impossible_time({**means, "total time spent(s)": total}, place)
+    if wrong is not None:
+        yield failed(wrong, evidence=evidence)
         return
     try:
         runs, batch = float(block["data"]["data_num"]), float(block["data"]["batch_size"])
     except (KeyError, ValueError):
-        yield failed(f"data_num or batch_size is not a number {place}", evidence=evidence)
+        told = wording("data_num or batch_size is not a number ({place})", place=place)
+        yield failed(told, evidence=evidence)
         return
-    total = perf["total time spent(s)"]
-    # data_num is the number of timed runs or, in some scripts, of images.
-    possible = [count * sum(means.values()) / 1000 for count in {runs, math.ceil(runs / max(batch, 1.0))}]
+    wrong = wrong_total(scene, means, total, runs, batch)
+    if wrong is not None:
+        yield failed(wording("{problem} ({place})", problem=wrong, place=place), evidence=evidence)
+    else:
+        yield passed(wording("{runs:g} runs, {total:g} s", runs=runs, total=total), evidence=evidence)
+
+
+def block_of(scene: StepScene) -> dict[str, Any] | None:
+    """The benchmark block of a step that was asked for one."""
+    if not measured(scene):
+        return None
+    return autolog_block(scene.step_log)
+
+
+def impossible_time(times: dict[str, Any], place: str) -> Message | None:
+    """A time that cannot be one; None: all can."""
+    for name, value in times.items():
+        if not isinstance(value, float) or not math.isfinite(value) or value < 0:
+            return wording("{name} is {value} ({place})", name=name, value=value, place=place)
+    if times.get("inference", 1.0) == 0:
+        return wording("inference takes 0 ms: nothing was run between its stamps ({place})", place=place)
+    return None
+
+
+def wrong_total(
+    scene: StepScene, means: dict[str, float], total: float, runs: float, batch: float
+) -> Message | None:
+    """A whole time that is not that of the stages; None: it is."""
     wall = scene.outcome.wall
     if total > wall * 1.1 + CLOCK:
-        yield failed(
-            f"the benchmark tells of {total:g} s, but the step took {wall:.1f} s in all: the figures are "
-            "not of "
-            f"this run {place}",
-            evidence=evidence,
+        return wording(
+            "the benchmark tells of {total:g} s, but the step took {wall:.1f} s in all: the figures are not "
+            "of this run",
+            total=total,
+            wall=wall,
         )
-    elif runs <= 0:
-        yield failed(f"data_num is {runs:g}: nothing was timed {place}", evidence=evidence)
-    elif any(abs(total - expected) <= SLACK * max(total, expected) + 2e-3 for expected in possible):
-        yield passed(f"{runs:g} runs, {total:g} s", evidence=evidence)
-    else:
-        yield failed(
-            f"the total is {total:g} s, but {runs:g} × the stages are {possible[0]:.4g} s {place}",
-            evidence=evidence,
-        )
+    if runs <= 0:
+        return wording("data_num is {runs:g}: nothing was timed", runs=runs)
+    # data_num is the number of timed runs or, in some scripts, of images.
+    seconds = sum(means.values()) / 1000
+    for count in (runs, math.ceil(runs / max(batch, 1.0))):
+        expected = count * seconds
+        if abs(total - expected) <= SLACK * max(total, expected) + 2e-3:
+            return None
+    return wording(
+        "the total is {total:g} s, but {runs:g} × the stages are {expected:.4g} s",
+        total=total,
+        runs=runs,
+        expected=runs * seconds,
+    )
 
 
 ONEDNN_IS_ON = (
@@ -140,21 +186,11 @@ ONEDNN_IS_ON = (
 def as_asked(scene: StepScene) -> Iterator[Outcome]:
     """A script that ignores `--batch_size=4` or `--enable_mkldnn=False` measures something else, under the
     name of what was asked for."""
-    block = autolog_block(scene.step_log) if measured(scene) else None
+    block = block_of(scene)
     if block is None:
         return
-    conf, settings = block.get("conf", {}), scene.step.settings
-    told = {
-        "batch_size": block.get("data", {}).get("batch_size"),
-        "precision": block.get("model", {}).get("precision"),
-        "mkldnn": conf.get("enable_mkldnn"),
-        "threads": conf.get("cpu_math_library_num_threads"),
-        "device": conf.get("runtime_device"),
-    }
-    asked = {**{key: settings[key] for key in told if key in settings}, "device": scene.step.device}
-    if scene.step.device != CPU:
-        asked.pop("mkldnn", None)
-        asked.pop("threads", None)
+    told = settings_told(block)
+    asked = settings_asked(scene, told)
     evidence = {"log": str(scene.step_log), "line": block["line"], "asked": asked, "told": told}
     compared = 0
     for key, wanted in asked.items():
@@ -162,17 +198,50 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
         if has is None or wanted in ("", "null", "None"):
             continue
         compared += 1
-        if not same(str(wanted), str(has)):
-            yield failed(
-                f"{key}: asked for {wanted}, the benchmark says {has} ({scene.step.log}:{block['line']})",
-                remedy=ONEDNN_IS_ON if key == "mkldnn" and same("false", str(wanted)) else "",
-                evidence=evidence,
-            )
-            return
+        if same(str(wanted), str(has)):
+            continue
+        message = wording(
+            "{name}: asked for {wanted}, the benchmark says {told} ({place})",
+            name=key,
+            wanted=wanted,
+            told=has,
+            place=place_of(scene, block),
+        )
+        remedy = ""
+        if key == "mkldnn" and same("false", str(wanted)):
+            remedy = ONEDNN_IS_ON
+        yield failed(message, remedy=remedy, evidence=evidence)
+        return
     if compared:
-        yield passed(", ".join(f"{key} {value}" for key, value in asked.items()), evidence=evidence)
+        settings = ", ".join(f"{key} {value}" for key, value in asked.items())
+        yield passed(wording("{settings}", settings=settings), evidence=evidence)
     else:
         yield unchecked("the block tells none of the settings", evidence=evidence)
+
+
+def settings_told(block: dict[str, Any]) -> dict[str, Any]:
+    """The settings that a block tells, by the names of a step's."""
+    conf = block.get("conf", {})
+    return {
+        "batch_size": block.get("data", {}).get("batch_size"),
+        "precision": block.get("model", {}).get("precision"),
+        "mkldnn": conf.get("enable_mkldnn"),
+        "threads": conf.get("cpu_math_library_num_threads"),
+        "device": conf.get("runtime_device"),
+    }
+
+
+def settings_asked(scene: StepScene, told: dict[str, Any]) -> dict[str, str]:
+    """Those of the step's settings that a block can tell."""
+    asked = {}
+    for key in told:
+        if key in scene.step.settings:
+            asked[key] = scene.step.settings[key]
+    asked["device"] = scene.step.device
+    if scene.step.device != CPU:
+        asked.pop("mkldnn", None)
+        asked.pop("threads", None)
+    return asked
 
 
 def same(wanted: str, has: str) -> bool:
@@ -188,90 +257,163 @@ def same(wanted: str, has: str) -> bool:
     "The benchmark is of what the predictor did",
     scope="infer",
     reads="the benchmark block, and the predictor's engine, precision, threads, batches and times, "
-    "as the witness saw "
-    "them",
+    "as the witness saw them",
     remedy="let AutoLogger stamp around the predictor's run, and give it the config that the "
     "predictor was made with",
 )
 def as_seen(scene: StepScene) -> Iterator[Outcome]:
     """A block that is written by hand, an answer from a cache, a clock around nothing. Bounds: the inference
-    stage takes at least nine tenths of a run that was seen and, beyond preparing and fetching, not four times
-    as much as they do (on a GPU, ten times as much as the slowest); batches, threads, engine and precision
-    are those of the predictor."""
-    block = autolog_block(scene.step_log) if measured(scene) else None
+    stage takes at least nine tenths of as many of the quickest runs as were timed and, beyond preparing and
+    fetching, not four times as much as runs do (on a GPU, ten times as much as the slowest); batches,
+    threads, engine and precision are those of the predictor."""
+    block = block_of(scene)
     ran = predictors_seen(scene.facts(scene.step))
     if block is None or not ran:
         return
-    place = f"({scene.step.log}:{block['line']})"
-    told = wrong_setting(block, ran) or wrong_batch(scene, block, ran) or wrong_time(block, ran)
+    wrong = wrong_setting(block, ran) or wrong_batch(scene, block, ran)
+    wrong = wrong or wrong_time(block, ran, scene.outcome.waited)
     evidence = {
         "engine": ran[0].engine,
         "precision": ran[0].precision,
         "threads": ran[0].threads,
         "batch_sizes": list(ran[0].batch_sizes),
         "runs": sum(one.runs for one in ran),
-        "run_ms": 1000 * typical(ran),
+        "run_ms": 1000 * median(run_times(ran) or [0.0]),
     }
-    if told:
-        yield failed(f"{told} {place}", evidence=evidence)
+    if wrong is not None:
+        told = wording("{problem} ({place})", problem=wrong, place=place_of(scene, block))
+        yield failed(told, evidence=evidence)
     else:
-        yield passed(
-            f"{evidence['runs']} runs of {evidence['run_ms']:.2f} ms in {ran[0].engine}", evidence=evidence
+        told = wording(
+            "{runs} runs of {milliseconds:.2f} ms in {engine}",
+            runs=evidence["runs"],
+            milliseconds=evidence["run_ms"],
+            engine=ran[0].engine,
         )
+        yield passed(told, evidence=evidence)
 
 
-def typical(ran: Sequence[PredictorFacts]) -> float:
-    """Seconds of a usual run."""
-    return median([seconds for one in ran for seconds in one.run_seconds] or [0.0])
+def run_times(ran: Sequence[PredictorFacts]) -> list[float]:
+    """The seconds of every run that was seen."""
+    seconds: list[float] = []
+    for one in ran:
+        seconds += one.run_seconds
+    return seconds
 
 
-def wrong_setting(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
-    """A setting of the block that no predictor had; empty if there is none."""
+def wrong_setting(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Message | None:
+    """A setting of the block that no predictor had; None if there is none."""
     conf = block.get("conf", {})
-    onednn = any(one.engine == "onednn" for one in ran)
-    if same("true", str(conf.get("enable_mkldnn", ""))) and not onednn:
-        return f"the block says that oneDNN is on; the predictor ran in {ran[0].engine}"
-    if same("false", str(conf.get("enable_mkldnn", ""))) and all(one.engine == "onednn" for one in ran):
-        return "the block says that oneDNN is off; the predictor ran in it"
+    told = str(conf.get("enable_mkldnn", ""))
+    engines = {one.engine for one in ran}
+    if same("true", told) and "onednn" not in engines:
+        return wording(
+            "the block says that oneDNN is on; the predictor ran in {engine}", engine=ran[0].engine
+        )
+    if same("false", told) and engines == {"onednn"}:
+        return wording("the block says that oneDNN is off; the predictor ran in it")
     threads = str(conf.get("cpu_math_library_num_threads", ""))
-    if threads.isdigit() and all(one.threads not in (0, int(threads)) for one in ran):
-        return f"the block says {threads} threads; the predictor had {ran[0].threads}"
+    if threads.isdigit() and {one.threads for one in ran}.isdisjoint((0, int(threads))):
+        return wording(
+            "the block says {told} threads; the predictor had {seen}", told=threads, seen=ran[0].threads
+        )
     precision = str(block.get("model", {}).get("precision", "")).lower()
-    if precision in PRECISIONS and all(one.precision != precision for one in ran):
-        return f"the block says {precision}; the predictor computed in {ran[0].precision}"
-    return ""
+    if precision in PRECISIONS and precision not in {one.precision for one in ran}:
+        return wording(
+            "the block says {told}; the predictor computed in {seen}", told=precision, seen=ran[0].precision
+        )
+    return None
 
 
-def wrong_batch(scene: StepScene, block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
-    """A batch size of the block, or a number of data, that the predictor was not fed; empty if it was."""
+def wrong_batch(scene: StepScene, block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Message | None:
+    """A batch size of the block, or a number of data, that the predictor was not fed; None if it was."""
     data = block.get("data", {})
-    sizes = {size for one in ran for size in one.batch_sizes}
+    sizes: set[int] = set()
+    for one in ran:
+        sizes.update(one.batch_sizes)
+    largest = max(sizes, default=0)
     size = str(data.get("batch_size", ""))
-    if size.isdigit() and int(size) not in sizes and max(sizes, default=0) < int(size):
+    if size.isdigit() and largest < int(size):
         images = len(input_images(scene))
-        if not images or min(images, int(size)) > max(sizes, default=0):
-            return f"the block says batches of {size}; the predictor was fed {sorted(sizes)}"
+        if not images or min(images, int(size)) > largest:
+            return wording(
+                "the block says batches of {size}; the predictor was fed {sizes}",
+                size=size,
+                sizes=sorted(sizes),
+            )
     count = str(data.get("data_num", ""))
     seen = max(sum(one.runs for one in ran), sum(one.samples for one in ran))
     if count.isdigit() and int(count) > seen:
-        return f"the block says {count} data; the predictor was run {seen} times"
-    return ""
+        return wording(
+            "the block says {count} data; the predictor was run {seen} times", count=count, seen=seen
+        )
+    return None
 
 
-def wrong_time(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> str:
-    """An inference time that cannot be of the runs that were seen; empty if it can."""
+def of_the_block(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Sequence[PredictorFacts]:
+    """The predictors that a block can be about: a script may measure several engines, one block each."""
+    onednn = str(block.get("conf", {}).get("enable_mkldnn", ""))
+    precision = str(block.get("model", {}).get("precision", "")).lower()
+    fitting = []
+    for one in ran:
+        # OpenVINO has no line in a block: those of oneDNN and of the precision are what the config says.
+        if one.engine == "openvino":
+            fitting.append(one)
+            continue
+        engine_fits = not onednn or same(str(one.engine == "onednn"), onednn)
+        precision_fits = precision not in PRECISIONS or one.precision == precision
+        if engine_fits and precision_fits:
+            fitting.append(one)
+    return fitting or ran
+
+
+def timed_runs(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> int:
+    """How many of the runs whose seconds are known the block's mean is of, at least.
+
+    Scripts leave warm-up runs out of the mean. Whichever they leave out, it is not below that of as many of
+    the quickest. ``data_num`` is the number of timed runs or, in some scripts, of images.
+    """
+    known = sum(len(one.run_seconds) for one in ran)
+    data = block.get("data", {})
+    count, size = str(data.get("data_num", "")), str(data.get("batch_size", ""))
+    timed = known // 4
+    if count.isdigit():
+        timed = int(count)
+        if size.isdigit() and int(size) > 0:
+            timed = math.ceil(timed / int(size))
+        # Of a long series only the first runs are known: the timed ones among them may be as few as this.
+        timed -= sum(one.runs for one in ran) - known
+    return min(max(timed, 1), known)
+
+
+def wrong_time(block: dict[str, Any], ran: Sequence[PredictorFacts], waited: float = 0.0) -> Message | None:
+    """An inference time that cannot be of the runs that were seen; None if it can.
+
+    A script that waits for a processor that others have does so between the runs, too."""
     mean = latency_stages(block).get("inference", {}).get("mean")
-    seconds = [seconds for one in ran for seconds in one.run_seconds]
+    ran = of_the_block(block, ran)
+    seconds = run_times(ran)
     if mean is None or not seconds:
-        return ""
-    # Scripts leave warm-up runs out of the mean: the quickest quarter is a bound that holds for any choice.
-    quick = 1000 * sorted(seconds)[len(seconds) // 4]
+        return None
+    timed = timed_runs(block, ran)
+    quick = 1000 * sum(sorted(seconds)[:timed]) / timed
     slow = 1000 * max(seconds)
     if mean < 0.9 * quick - 0.01:
-        return f"the block says {mean:g} ms; a run took {quick:.3g} ms and more"
-    # On a GPU a run returns before it has ended; on a CPU the rest of the stage is copying.
+        return wording(
+            "the block says {mean:g} ms; the quickest {timed} runs took {quick:.3g} ms each",
+            mean=mean,
+            timed=timed,
+            quick=quick,
+        )
     usual = 1000 * sum(seconds) / len(seconds)
-    most = 10 * slow + 50 if any(one.device != CPU for one in ran) else 4 * usual + 10
-    if mean > most:
-        return f"the block says {mean:g} ms; runs took {usual:.3g} ms, {slow:.3g} ms at most"
-    return ""
+    most = 4 * usual + 10  # on a CPU, the rest of the stage is copying
+    if {one.device for one in ran} != {CPU}:
+        most = 10 * slow + 50  # on a GPU, a run returns before it has ended
+    if mean > most + 1000 * waited / len(seconds):
+        return wording(
+            "the block says {mean:g} ms; runs took {usual:.3g} ms, {slow:.3g} ms at most",
+            mean=mean,
+            usual=usual,
+            slow=slow,
+        )
+    return None

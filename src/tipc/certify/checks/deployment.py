@@ -13,21 +13,22 @@ from numpy.typing import NDArray
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.compare.agreement import FP32, INT8, compare
 from tipc.certify.compare.drawn import drawn_otherwise, masks_of
-from tipc.certify.compare.files_fed import difference, what_was_fed
+from tipc.certify.compare.files_fed import difference, not_of_images, what_was_fed
 from tipc.certify.compare.picture_pairs import same_pictures
 from tipc.certify.evidence.answers import ParityAnswer
-from tipc.certify.evidence.evaluations import seen_evaluation
+from tipc.certify.evidence.evaluations import SeenEvaluation, seen_evaluation
 from tipc.certify.evidence.exported import export_of_cell, exports_seen, predictors_seen
 from tipc.certify.evidence.input_images import input_images, named_images
-from tipc.certify.evidence.training_log_file import complaint
+from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.trials import DEPLOYED
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import EXPORT, INFER
 from tipc.kinds import INT8 as INT8_WORD
+from tipc.message import Message, wording
 from tipc.plan.model import Step
 from tipc.run.artefacts import digest as file_digest
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.facts import PredictorFacts, ProcessFacts
 
 PREPROCESS = 1e-3  # of a normalised batch
 LOOKED_AT = 1000  # samples that the witness tells apart
@@ -50,12 +51,7 @@ def runs_the_exported_model(scene: StepScene) -> Iterator[Outcome]:
         return
     ran = predictors_seen(scene.facts(scene.step))
     if not ran:
-        if process.doors.get("paddle.inference"):
-            yield unchecked(f"predictors could not be seen: {process.doors['paddle.inference']}")
-        elif process.started:
-            yield unchecked(elsewhere(process, "predicted"))
-        else:
-            yield failed(f"no predictor ran: the deployment opened no model{complaint(scene)}")
+        yield no_predictor(scene, process)
         return
     evidence = {
         "model": ran[0].model,
@@ -63,23 +59,34 @@ def runs_the_exported_model(scene: StepScene) -> Iterator[Outcome]:
         "runs": sum(one.runs for one in ran),
         "samples": sum(one.samples for one in ran),
     }
-    exported = exported_digests(scene)
-    if not exported:
-        yield passed(f"{ran[0].model}; this chain exports none", evidence=evidence)
+    if not exported_digests(scene):
+        told = wording("{model}; this chain exports none", model=ran[0].model)
+        yield passed(told, evidence=evidence)
         return
     own = own_predictors(scene)
-    if not own and not any(one.digests for one in ran):
+    if own:
+        samples = sum(one.samples for one in own)
+        told = wording("{model}, {samples} samples", model=shown(scene, own[0].model), samples=samples)
+        yield passed(told, evidence=evidence)
+    elif any(one.digests for one in ran):
+        told = wording(
+            "it ran {model}, which is not what this chain exported", model=shown(scene, ran[0].model)
+        )
+        yield failed(told, evidence=evidence)
+    else:
         yield unchecked(
             "it gave its predictor a model out of memory: which one is not known", evidence=evidence
         )
-    elif not own:
-        yield failed(
-            f"it ran {shown(scene, ran[0].model)}, which is not what this chain exported",
-            evidence=evidence,
-        )
-    else:
-        samples = sum(one.samples for one in own)
-        yield passed(f"{shown(scene, own[0].model)}, {samples} samples", evidence=evidence)
+
+
+def no_predictor(scene: StepScene, process: ProcessFacts) -> Outcome:
+    """What is said where no predictor was seen to run."""
+    unseen = process.doors.get("paddle.inference")
+    if unseen:
+        return unchecked(wording("predictors could not be seen: {why}", why=unseen))
+    if process.started:
+        return unchecked(elsewhere(process, wording("predicted")))
+    return failed(with_complaint(scene, "no predictor ran: the deployment opened no model"))
 
 
 def own_predictors(scene: StepScene) -> list[PredictorFacts]:
@@ -127,7 +134,8 @@ def replayed(scene: StepScene) -> Iterator[Outcome]:
             if one.trial.source != f"{DEPLOYED} {scene.step.id}":
                 continue
             if one.error:
-                yield unchecked(f"its inputs could not be replayed: {one.error}", required=False)
+                told = wording("its inputs could not be replayed: {error}", error=one.error)
+                yield unchecked(told, required=False)
                 return
             yield same_outputs(scene, one.outputs)
             return
@@ -137,7 +145,9 @@ def same_outputs(scene: StepScene, outputs: dict[str, NDArray[Any]]) -> Outcome:
     """Whether a replay gave what the deployment got in its first run."""
     arrays = scene.arrays(scene.step)
     predictor = next(one for one in predictors_seen(scene.facts(scene.step)) if one.kept)
-    bound = INT8 if predictor.precision == INT8_WORD else FP32
+    bound = FP32
+    if predictor.precision == INT8_WORD:
+        bound = INT8
     compared = 0
     by_place = dict(zip(map(str, range(len(outputs))), outputs.values(), strict=True))  # of a loaded model
     for name, key in predictor.kept[0].outputs.items():
@@ -147,10 +157,13 @@ def same_outputs(scene: StepScene, outputs: dict[str, NDArray[Any]]) -> Outcome:
         compared += 1
         agreement = compare(arrays[key], again)
         if not agreement.agrees(bound):
-            return failed(f"replayed, output {name} is another: {agreement.text()}", noise=agreement.noise)
+            told = wording(
+                "replayed, output {name} is another: {figures}", name=name, figures=agreement.text()
+            )
+            return failed(told, noise=agreement.noise)
     if not compared:
         return unchecked("the deployment fetched no output", required=False)
-    return passed(f"{compared} outputs as they were", batch=predictor.kept[0].batch)
+    return passed(wording("{count} outputs as they were", count=compared), batch=predictor.kept[0].batch)
 
 
 @check(
@@ -172,25 +185,33 @@ def every_image(scene: StepScene) -> Iterator[Outcome]:
     contents = len({file_digest(image) for image in images if image.is_file()})
     evidence = {"images": len(images), "samples": samples, "different_samples": different}
     if 0 < different < min(contents, LOOKED_AT):
-        yield failed(
-            f"{different} different samples were predicted, the list has {contents} different images",
-            evidence=evidence,
+        told = wording(
+            "{different} different samples were predicted, the list has {contents} different images",
+            different=different,
+            contents=contents,
         )
+        yield failed(told, evidence=evidence)
         return
     if samples < len(images):
-        yield failed(
-            f"{samples} samples were predicted, the list has {len(images)} images", evidence=evidence
+        told = wording(
+            "{samples} samples were predicted, the list has {images} images",
+            samples=samples,
+            images=len(images),
         )
+        yield failed(told, evidence=evidence)
         return
     named = named_images(scene, images)
     if named and len(named) < len(images):
         absent = next(image for image in images if image not in named)
-        yield failed(
-            f"the log names {len(named)} of {len(images)} images: nothing about {absent.name}",
-            evidence=evidence,
+        told = wording(
+            "the log names {named} of {images} images: nothing about {absent}",
+            named=len(named),
+            images=len(images),
+            absent=absent.name,
         )
+        yield failed(told, evidence=evidence)
     else:
-        yield passed(f"{len(images)} images", evidence=evidence)
+        yield passed(wording("{count} images", count=len(images)), evidence=evidence)
 
 
 @check(
@@ -200,8 +221,7 @@ def every_image(scene: StepScene) -> Iterator[Outcome]:
     reads="the same images in evaluation and deployment, as the witness saw them; "
     "test_tipc/parity.py, if there is one",
     remedy="take the transforms of training, evaluation and deployment from one place; write them into "
-    "the exported "
-    "model's yaml",
+    "the exported model's yaml",
 )
 def preprocessing(scene: CellScene) -> Iterator[Outcome]:
     """Same weights, other input: another resize, crop, mean, scale or colour order in the deployment script.
@@ -217,25 +237,32 @@ def preprocessing(scene: CellScene) -> Iterator[Outcome]:
         fed = fed_pictures(scene, step)
         if fed is None:
             continue
-        found = same_pictures(pictures[0], fed)
-        evidence = {"pairs": found.pairs, "max_abs": found.max_abs, "note": found.note, "step": step.id}
-        if found.pairs and found.max_abs <= PREPROCESS:
-            yield passed(f"{found.pairs} images fed alike, max |Δ| {found.max_abs:.2g}", evidence=evidence)
-        elif found.pairs and found.certain:
-            yield failed(
-                f"the deployment feeds the images of the evaluation otherwise: {found.note}",
-                step=step.id,
-                evidence=evidence,
-            )
-        elif found.pairs:
-            yield unchecked(
-                f"the deployment feeds them otherwise by up to {found.max_abs:.3g}: {found.note}",
-                required=False,
-                evidence=evidence,
-            )
-        else:
-            yield by_files(scene, evaluation.step, pictures[0], step, fed, evidence)
+        yield against_pictures(scene, evaluation, pictures[0], step, fed)
         return
+
+
+def against_pictures(
+    scene: CellScene, evaluation: SeenEvaluation, pictures: NDArray[Any], deployed: Step, fed: NDArray[Any]
+) -> Outcome:
+    """What the evaluation was fed, against what the deployment was fed."""
+    found = same_pictures(pictures, fed)
+    evidence = {"pairs": found.pairs, "max_abs": found.max_abs, "note": found.note, "step": deployed.id}
+    if not found.pairs:
+        return by_files(scene, evaluation.step, pictures, deployed, fed, evidence)
+    if found.max_abs <= PREPROCESS:
+        told = wording(
+            "{pairs} images fed alike, max |Δ| {max_abs:.2g}", pairs=found.pairs, max_abs=found.max_abs
+        )
+        return passed(told, evidence=evidence)
+    if found.certain:
+        told = wording("the deployment feeds the images of the evaluation otherwise: {why}", why=found.note)
+        return failed(told, step=deployed.id, evidence=evidence)
+    told = wording(
+        "the deployment feeds them otherwise by up to {max_abs:.3g}: {why}",
+        max_abs=found.max_abs,
+        why=found.note,
+    )
+    return unchecked(told, required=False, evidence=evidence)
 
 
 def by_files(
@@ -247,15 +274,27 @@ def by_files(
     evidence: dict[str, Any],
 ) -> Outcome:
     """Evaluation and deployment fed other images: what each did to the files that it opened."""
-    one = what_was_fed(pictures, files_of(scene, evaluated))
-    other = what_was_fed(fed, files_of(scene, deployed))
+    opened, opened_later = files_of(scene, evaluated), files_of(scene, deployed)
+    one = what_was_fed(pictures, opened)
+    other = what_was_fed(fed, opened_later)
     evidence = {**evidence, "evaluated": asdict(one), "deployed": asdict(other)}
     told = difference(one, other)
-    if told:
-        return failed(f"by its image files: {told}", step=deployed.id, evidence=evidence)
+    if told is not None:
+        message = wording("by its image files: {difference}", difference=told)
+        return failed(message, step=deployed.id, evidence=evidence)
+    shared = bool(opened_later) and opened_later.keys() <= opened.keys()
+    why = not_of_images(pictures, fed, one, other, shared=shared)
+    if why is not None:
+        return unchecked(
+            why,
+            step=evaluated.id,
+            remedy="evaluate the images, prepared as for the deployment",
+            evidence=evidence,
+        )
     if one.slope and other.slope:
-        words = f"{one.order or 'grey'}, {one.line}"
-        return passed(f"other images, fed in the same way: {words}", evidence=evidence)
+        order = Message(one.order or "grey")
+        message = wording("other images, fed in the same way: {order}, {line}", order=order, line=one.line)
+        return passed(message, evidence=evidence)
     return unchecked(
         "no image of the evaluation was deployed, and the files that were opened do not tell more",
         required=False,
@@ -266,8 +305,13 @@ def by_files(
 def files_of(scene: CellScene, step: Step) -> dict[str, NDArray[Any]]:
     """The image files that a step opened, decoded."""
     process = scene.main_process(step)
-    paths = process.images if process is not None else ()
-    return {path: scene.images[path] for path in paths if path in scene.images}
+    found: dict[str, NDArray[Any]] = {}
+    if process is None:
+        return found
+    for path in process.images:
+        if path in scene.images:
+            found[path] = scene.images[path]
+    return found
 
 
 @check(
@@ -280,67 +324,98 @@ def files_of(scene: CellScene, step: Step) -> dict[str, NDArray[Any]]:
 def drawn_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     """People look at pictures. One that is drawn upside down, or of another image, shows a model that is
     not there; every figure in the log is right."""
-    process = scene.main_process(scene.step)
-    arrays = scene.arrays(scene.step)
-    masks = [
-        mask
-        for predictor in own_predictors(scene)
-        for run in predictor.kept
-        for key in run.outputs.values()
-        if key in arrays
-        for mask in masks_of(arrays[key])
-    ]
-    written = [path for path in (process.pictures if process is not None else ()) if path in scene.images]
-    # A later step may have written the same file: what lies there now is the last one's.
-    later = scene.steps(INFER, scene.cell.id)
-    later = later[later.index(scene.step) + 1 :] if scene.step in later else []
-    for step in later:
-        other = scene.main_process(step)
-        written = [path for path in written if other is None or path not in other.pictures]
+    masks = predicted_masks(scene)
+    written = pictures_written(scene)
     if not masks or not written:
         return
     looked, straight, turned = drawn_otherwise([scene.images[path] for path in written], masks)
     evidence = {"pictures": looked, "as_predicted": straight, "masks": len(masks)}
     if turned:
-        yield failed(f"the pictures show the classes {turned}", evidence=evidence)
+        told = wording("the pictures show the classes {turned}", turned=Message(turned))
+        yield failed(told, evidence=evidence)
     elif looked and straight == looked:
-        yield passed(f"{looked} pictures show the classes as predicted", evidence=evidence)
+        told = wording("{count} pictures show the classes as predicted", count=looked)
+        yield passed(told, evidence=evidence)
     elif looked:
-        yield unchecked(
-            f"{straight} of {looked} pictures show the predicted classes", required=False, evidence=evidence
-        )
+        told = wording("{count} of {all} pictures show the predicted classes", count=straight, all=looked)
+        yield unchecked(told, required=False, evidence=evidence)
+
+
+def predicted_masks(scene: StepScene) -> list[NDArray[Any]]:
+    """The classes of every pixel that the step's predictor gave, a mask a sample."""
+    arrays = scene.arrays(scene.step)
+    masks: list[NDArray[Any]] = []
+    for predictor in own_predictors(scene):
+        for run in predictor.kept:
+            for key in run.outputs.values():
+                if key in arrays:
+                    masks += masks_of(arrays[key])
+    return masks
+
+
+def pictures_written(scene: StepScene) -> list[str]:
+    """The pictures that the step wrote and that are still its own.
+
+    A later step may have written the same file: what lies there now is the last one's.
+    """
+    process = scene.main_process(scene.step)
+    if process is None:
+        return []
+    steps = scene.steps(INFER, scene.cell.id)
+    replaced: set[str] = set()
+    if scene.step in steps:
+        for step in steps[steps.index(scene.step) + 1 :]:
+            other = scene.main_process(step)
+            if other is not None:
+                replaced.update(other.pictures)
+    return [path for path in process.pictures if path in scene.images and path not in replaced]
 
 
 def by_protocol(scene: CellScene) -> Iterator[Outcome]:
     """What the repository's own parity.py says about its two preprocessings."""
     for step in scene.steps(EXPORT, scene.cell.id):
         answer = scene.answer("parity", step)
-        if not isinstance(answer, ParityAnswer):
-            continue
-        log = scene.run.directory / "evidence"
-        if answer.error:
-            yield failed(
-                f"test_tipc/parity.py broke: {answer.error} (see probe-*.log in {log})",
-                remedy="mend test_tipc/parity.py, or remove it: it is not needed",
-            )
-        elif answer.missing:
-            yield unchecked(f"there is no {answer.missing}", required=False, remedy=WRITE_PARITY)
-        elif answer.preprocess_max_abs is None:
-            one, other = ([*answer.preprocess_shapes, [], []])[:2]
-            yield failed(f"training feeds {one}, deployment {other}: the preprocessing differs")
-        elif not answer.preprocess_max_abs <= PREPROCESS:
-            note = f": {answer.preprocess_note}" if answer.preprocess_note else ""
-            yield failed(f"the preprocessing differs by {answer.preprocess_max_abs:.3g}{note}")
-        else:
-            yield passed(f"same input by parity.py, max |Δ| {answer.preprocess_max_abs:.2g}")
+        if isinstance(answer, ParityAnswer):
+            yield judge_answer(answer, scene.run.directory / "evidence")
+
+
+def judge_answer(answer: ParityAnswer, logs: Path) -> Outcome:
+    """What follows from an answer of parity.py."""
+    if answer.error:
+        told = wording(
+            "test_tipc/parity.py broke: {error} (see probe-*.log in {logs})",
+            error=answer.error,
+            logs=str(logs),
+        )
+        return failed(told, remedy="mend test_tipc/parity.py, or remove it: it is not needed")
+    if answer.missing:
+        return unchecked(
+            wording("there is no {name}", name=answer.missing), required=False, remedy=WRITE_PARITY
+        )
+    largest = answer.preprocess_max_abs
+    if largest is None:
+        one, other = [*answer.preprocess_shapes, [], []][:2]
+        told = wording(
+            "training feeds {one}, deployment {other}: the preprocessing differs", one=one, other=other
+        )
+        return failed(told)
+    if largest <= PREPROCESS:
+        return passed(wording("same input by parity.py, max |Δ| {max_abs:.2g}", max_abs=largest))
+    told = wording("the preprocessing differs by {max_abs:.3g}", max_abs=largest)
+    if answer.preprocess_note:
+        told = wording("{message}: {note}", message=told, note=answer.preprocess_note)
+    return failed(told)
 
 
 def fed_pictures(scene: CellScene, step: Step) -> NDArray[Any] | None:
     """The pictures that a step's predictor was fed; None: none."""
     arrays = scene.arrays(step)
     for predictor in predictors_seen(scene.facts(step)):
-        parts = [picture for run in predictor.kept for picture in pictures_of(predictor, run.inputs, arrays)]
-        parts = [part for part in parts if part.shape[1:] == parts[0].shape[1:]]
+        parts: list[NDArray[Any]] = []
+        for run in predictor.kept:
+            for picture in pictures_of(predictor, run.inputs, arrays):
+                if not parts or picture.shape[1:] == parts[0].shape[1:]:
+                    parts.append(picture)
         if parts:
             return np.asarray(np.concatenate(parts))
     return None

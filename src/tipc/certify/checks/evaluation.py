@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,20 @@ from numpy.typing import NDArray
 from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.evidence.evaluations import last_evaluation
+from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log_file import complaint
+from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import digest as weights_digest
 from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP, TRAIN
+from tipc.message import wording
 from tipc.run.record.facts import EvaluationFacts, ProcessFacts
 
 COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
+FOR_TRAINING = ("train", "training", "trainset", "train_images")
+FOR_EVALUATION = re.compile(r"(?:val|valid|validation|test|testing|eval|dev)(?:set|_images)?$", re.IGNORECASE)
 ROUNDED = 6e-4  # what printing three or four digits rounds away
 
 
@@ -31,8 +37,7 @@ ROUNDED = 6e-4  # what printing three or four digits rounds away
     scope="eval",
     reads="the weights that were loaded and the network's calls in eval mode, as the witness saw them",
     remedy="load the weights that training left, and fail if a name is missing: set_state_dict "
-    "ignores what does "
-    "not fit",
+    "ignores what does not fit",
 )
 def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     """An evaluation that loads nothing, or whose weights do not fit, evaluates a random network. One that
@@ -41,55 +46,87 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     if process is None:
         yield problem or unchecked("nothing was seen")
         return
-    trained = read_weights(find_weights(scene.path(scene.step.weights))).digests if scene.step.weights else {}
+    trained: Mapping[str, str] = {}
+    if scene.step.weights:
+        trained = read_weights(find_weights(scene.path(scene.step.weights))).digests
     evaluation = last_evaluation(process, frozenset(trained.values()))
     if not process.paddle or evaluation is None:
         yield no_evaluation(scene, process)
+        return
+    if not trained or evaluation.weights is None:
+        told = wording("{samples} samples; the trained weights are not known", samples=evaluation.samples)
+        yield unchecked(told, required=False)
         return
     evidence = {
         "samples": evaluation.samples,
         "calls": evaluation.calls,
         "different": evaluation.different_inputs,
     }
-    if not trained or evaluation.weights is None:
-        yield unchecked(f"{evaluation.samples} samples; the trained weights are not known", required=False)
-        return
     if evaluation.calls > 1 and evaluation.different_inputs == 1 and len(process.images) > 1:
-        yield failed(
-            f"the network was fed the same in all of its {evaluation.calls} calls; the evaluation opened "
-            f"{len(process.images)} images",
-            evidence=evidence,
+        told = wording(
+            "the network was fed the same in all of its {calls} calls; the evaluation opened {images} images",
+            calls=evaluation.calls,
+            images=len(process.images),
         )
+        yield failed(told, evidence=evidence)
         return
+    yield with_which_weights(scene, evaluation, trained, evidence)
+
+
+def with_which_weights(
+    scene: StepScene, evaluation: EvaluationFacts, trained: Mapping[str, str], evidence: dict[str, Any]
+) -> Outcome:
+    """Whether the network that was evaluated had the trained weights."""
+    assert evaluation.weights is not None
     known = set(trained.values())
     used = evaluation.weights.tensors
-    shared = [name for name, digest in used.items() if digest in known]
+    others = [name for name, digest in used.items() if digest not in known]
     plain = left_unquantised(used, trained)
     if plain:
-        yield failed(
-            f"the plain network was evaluated, not the quantised one: {len(plain)} of its {len(used)} "
-            f"tensors were never loaded, for one {plain[0]}, which is {quantised_name(plain[0])} in "
-            f"{scene.step.weights}",
-            remedy="quantise the network for the evaluation as for the training: give its command the same "
-            "option",
-            evidence=evidence,
+        return unquantised(scene, plain, len(used), evidence)
+    if not others:
+        told = wording(
+            "{samples} samples, with the {tensors} trained tensors",
+            samples=evaluation.samples,
+            tensors=len(used),
         )
-    elif len(shared) == len(used):
-        yield passed(f"{evaluation.samples} samples, with the {len(used)} trained tensors", evidence=evidence)
-    elif telling(evaluation, known) or (scene.cell.precision != AMP and other_values(scene, used)):
-        first = next(name for name in used if name not in shared)
-        yield failed(
-            f"the network that was evaluated is not the trained one: {len(used) - len(shared)} of "
-            f"{len(used)} tensors "
-            f"are not in {scene.step.weights}, for one {first}",
-            evidence=evidence,
+        return passed(told, evidence=evidence)
+    if telling(evaluation, known) or (scene.cell.precision != AMP and other_values(scene, used)):
+        told = wording(
+            "the network that was evaluated is not the trained one: {others} of {tensors} tensors are not in "
+            "{weights}, for one {first}",
+            others=len(others),
+            tensors=len(used),
+            weights=scene.step.weights,
+            first=others[0],
         )
-    else:
-        yield unchecked(
-            f"{len(shared)} of {len(used)} tensors of the network are in {scene.step.weights} as they are",
-            required=False,
-            evidence=evidence,
-        )
+        return failed(told, evidence=evidence)
+    told = wording(
+        "{shared} of {tensors} tensors of the network are in {weights} as they are",
+        shared=len(used) - len(others),
+        tensors=len(used),
+        weights=scene.step.weights,
+    )
+    return unchecked(told, required=False, evidence=evidence)
+
+
+def unquantised(scene: StepScene, plain: list[str], tensors: int, evidence: dict[str, Any]) -> Outcome:
+    """The weights are those of a quantised network, and another one was evaluated."""
+    told = wording(
+        "the plain network was evaluated, not the quantised one: {plain} of its {tensors} tensors were never "
+        "loaded, for one {first}, which is {quantised} in {weights}",
+        plain=len(plain),
+        tensors=tensors,
+        first=plain[0],
+        quantised=quantised_name(plain[0]),
+        weights=scene.step.weights,
+    )
+    return failed(
+        told,
+        remedy="quantise the network for the evaluation as for the training: give its command the same "
+        "option",
+        evidence=evidence,
+    )
 
 
 def left_unquantised(used: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:
@@ -112,15 +149,16 @@ def quantised_name(name: str) -> str:
 def no_evaluation(scene: StepScene, process: ProcessFacts) -> Outcome:
     """Nothing was evaluated in eval mode by a network of dynamic graph."""
     if process.started:
-        return unchecked(elsewhere(process, "evaluated"))
+        return unchecked(elsewhere(process, wording("evaluated")))
     if not process.paddle:
-        return failed(f"the script never imported paddle: nothing was evaluated{complaint(scene)}")
+        return failed(with_complaint(scene, "the script never imported paddle: nothing was evaluated"))
     if process.predictors:
         samples = sum(one.samples for one in process.predictors)
-        return passed(f"a predictor was evaluated on {samples} samples")
-    if process.doors.get("Layer.__call__"):
-        return unchecked(f"calls of networks could not be seen: {process.doors['Layer.__call__']}")
-    return failed(f"no network was called in eval mode: nothing was evaluated{complaint(scene)}")
+        return passed(wording("a predictor was evaluated on {samples} samples", samples=samples))
+    unseen = process.doors.get("Layer.__call__")
+    if unseen:
+        return unchecked(wording("calls of networks could not be seen: {why}", why=unseen))
+    return failed(with_complaint(scene, "no network was called in eval mode: nothing was evaluated"))
 
 
 def other_values(scene: StepScene, used: Mapping[str, str]) -> bool:
@@ -174,18 +212,57 @@ def metric_of_samples(scene: StepScene) -> Iterator[Outcome]:
         value = metrics.get(name)
         if value is None or not math.isfinite(value):
             continue
-        share = value / PER_CENT if value > 1 else value
+        share = value
+        if value > 1:
+            share = value / PER_CENT
         right = share * evaluation.samples
         if abs(right - round(right)) > ROUNDED * evaluation.samples + 1e-3:
-            yield failed(
-                f"{name} is {value:g}: of {evaluation.samples} samples, {right:.3g} would be right",
+            told = wording(
+                "{name} is {value:g}: of {samples} samples, {right:.3g} would be right",
+                name=name,
+                value=value,
                 samples=evaluation.samples,
-                metric=value,
+                right=right,
             )
+            yield failed(told, samples=evaluation.samples, metric=value)
             return
-        yield passed(
-            f"{name} {value:g}: {round(right)} of {evaluation.samples} samples", samples=evaluation.samples
+        told = wording(
+            "{name} {value:g}: {right} of {samples} samples",
+            name=name,
+            value=value,
+            right=round(right),
+            samples=evaluation.samples,
         )
+        yield passed(told, samples=evaluation.samples)
+
+
+def held_out(opened: Collection[str]) -> str:
+    """The folder of images for evaluation that lies beside the one for training in which all of these are;
+    empty: there is none."""
+    roots = {training_folder(Path(path)) for path in opened}
+    root = roots.pop()
+    if roots or root is None or not root.parent.is_dir():
+        return ""
+    for folder in sorted(root.parent.iterdir()):
+        if FOR_EVALUATION.match(folder.name) and has_images(folder):
+            return str(folder)
+    return ""
+
+
+def has_images(folder: Path) -> bool:
+    """Whether there is an image in a folder or below it."""
+    for path in folder.rglob("*"):
+        if path.suffix.lower() in IMAGES:
+            return True
+    return False
+
+
+def training_folder(path: Path) -> Path | None:
+    """The folder above a file that is called as the one for training; None: there is none."""
+    for parent in path.parents:
+        if parent.name.lower() in FOR_TRAINING:
+            return parent
+    return None
 
 
 @check(
@@ -201,14 +278,25 @@ def other_images(scene: StepScene) -> Iterator[Outcome]:
     else is there nothing that sets the two apart."""
     process, _ = seen_process(scene)
     trainings = scene.steps(TRAIN, scene.cell.id)
-    trained = scene.main_process(trainings[0]) if trainings else None
-    if process is None or trained is None or not process.images or not trained.images:
+    if process is None or not process.images or not trainings:
         return
-    if set(process.images) == set(trained.images):
-        yield unchecked(
-            f"training and evaluation opened the same {len(process.images)} images",
-            required=False,
-            images=len(process.images),
+    trained = scene.main_process(trainings[0])
+    if trained is None or not trained.images:
+        return
+    images = len(process.images)
+    same = set(process.images) == set(trained.images)
+    spare = ""
+    if same:
+        spare = held_out(process.images)
+    if spare:
+        told = wording(
+            "training and evaluation opened the same {count} images, and none of those in {folder}",
+            count=images,
+            folder=spare,
         )
+        yield unchecked(told, images=images)
+    elif same:
+        told = wording("training and evaluation opened the same {count} images", count=images)
+        yield unchecked(told, required=False, images=images)
     else:
-        yield passed(f"{len(process.images)} images, training opened others", images=len(process.images))
+        yield passed(wording("{count} images, training opened others", count=images), images=images)

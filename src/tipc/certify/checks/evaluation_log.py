@@ -13,9 +13,10 @@ from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.log_records import EvaluationLine
 from tipc.certify.evidence.log_values import is_share
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log_file import complaint, place
+from tipc.certify.evidence.training_log_file import place, with_complaint
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.message import wording
 from tipc.plan.model import Step
 
 NEAR = 0.06  # of a metric between 0 and 1: one image of a lite split
@@ -43,30 +44,41 @@ def evaluation(scene: StepScene) -> Iterator[Outcome]:
     log = read_log(path)
     seen = seen_evaluation(scene, scene.cell.id)
     if not log.evaluations and seen is not None and has_no_box(seen.outputs, seen.samples):
+        told = wording(
+            "the network found nothing in {samples} samples, and the log has no metric ({log})",
+            samples=seen.samples,
+            log=path.name,
+        )
         yield unchecked(
-            f"the network found nothing in {seen.samples} samples, and the log has no metric ({path.name})",
-            remedy="train until it finds something, or start from pretrained weights",
-            log=str(path),
+            told, remedy="train until it finds something, or start from pretrained weights", log=str(path)
         )
         return
     if not log.evaluations:
-        told = f"no metric (accuracy, mIoU, …) in the evaluation's log ({path.name}){complaint(scene)}"
-        yield failed(told, log=str(path))
+        told = wording("no metric (accuracy, mIoU, …) in the evaluation's log ({log})", log=path.name)
+        yield failed(with_complaint(scene, told), log=str(path))
         return
     metrics, last = final_metrics(log.evaluations), log.evaluations[-1]
     evidence = {"log": str(path), "line": last.line, "metrics": metrics}
-    bad = [name for name, value in metrics.items() if not math.isfinite(value)]
-    if bad:
-        yield failed(f"{bad[0]} is {metrics[bad[0]]} ({place(scene, path, last.line)})", evidence=evidence)
-    else:
-        told = ", ".join(f"{name} {value:g}" for name, value in metrics.items())
-        yield passed(told, evidence=evidence)
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            where = place(scene, path, last.line)
+            told = wording("{name} is {value} ({place})", name=name, value=value, place=where)
+            yield failed(told, evidence=evidence)
+            return
+    figures = ", ".join(f"{name} {value:g}" for name, value in metrics.items())
+    yield passed(wording("{figures}", figures=figures), evidence=evidence)
 
 
 def has_no_box(outputs: Mapping[str, NDArray[Any]], samples: int) -> bool:
     """A detector's evaluation without a single box."""
-    boxes = [value for value in outputs.values() if are_detections(value, samples)]
-    return bool(boxes) and not any(len(value) for value in boxes)
+    seen = False
+    for value in outputs.values():
+        if not are_detections(value, samples):
+            continue
+        seen = True
+        if len(value):
+            return False
+    return seen
 
 
 @check(
@@ -88,11 +100,16 @@ def possible_metrics(scene: StepScene) -> Iterator[Outcome]:
                 continue
             count += 1
             if not 0 <= value <= PER_CENT:
-                where = place(scene, scene.step_log, row.line)
-                yield failed(f"{name} is {value:g}: no share and no per cent ({where})", line=row.line)
+                told = wording(
+                    "{name} is {value:g}: no share and no per cent ({place})",
+                    name=name,
+                    value=value,
+                    place=place(scene, scene.step_log, row.line),
+                )
+                yield failed(told, line=row.line)
                 return
     if count:
-        yield passed(f"{count} metrics between 0 and 1, or per cent")
+        yield passed(wording("{count} metrics between 0 and 1, or per cent", count=count))
 
 
 @check(
@@ -122,13 +139,18 @@ def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
         nearest = min(told[name], key=lambda value: distance(value, own[name]))
         evidence = {"metric": name, "evaluation": own[name], "training": told[name][-20:]}
         if distance(nearest, own[name]) > NEAR * max(1.0, abs(nearest)):
-            yield failed(
-                f"{name} is {own[name]:g}, but training's own evaluations found {told[name][-1]:g} at the "
-                f"end, and never anything nearer than {nearest:g}",
-                evidence=evidence,
+            message = wording(
+                "{name} is {value:g}, but training's own evaluations found {last:g} at the end, and never "
+                "anything nearer than {nearest:g}",
+                name=name,
+                value=own[name],
+                last=told[name][-1],
+                nearest=nearest,
             )
+            yield failed(message, evidence=evidence)
             return
-    yield passed(f"{common[0]} {own[common[0]]:g}, as training found", metrics=common)
+    first = common[0]
+    yield passed(wording("{name} {value:g}, as training found", name=first, value=own[first]), metrics=common)
 
 
 def nothing_in_common(
@@ -137,12 +159,19 @@ def nothing_in_common(
     """The log of training has none of the evaluation's metrics. Where it evaluated, it should have."""
     evidence = {"evaluation": dict(own), "training": list(told)}
     if told:
-        names = f"{', '.join(own)} against {', '.join(told)}"
-        return unchecked(f"no metric in common with training: {names}", evidence=evidence)
+        message = wording(
+            "no metric in common with training: {own} against {others}",
+            own=", ".join(own),
+            others=", ".join(told),
+        )
+        return unchecked(message, evidence=evidence)
     process = scene.main_process(training)
-    samples = max((one.samples for one in process.evaluations), default=0) if process is not None else 0
+    samples = 0
+    if process is not None:
+        samples = max((one.samples for one in process.evaluations), default=0)
     if samples > 1:
-        return unchecked(f"training evaluated {samples} samples, and printed no metric", evidence=evidence)
+        message = wording("training evaluated {samples} samples, and printed no metric", samples=samples)
+        return unchecked(message, evidence=evidence)
     return unchecked("training evaluated nothing", required=False, evidence=evidence)
 
 

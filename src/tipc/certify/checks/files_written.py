@@ -14,7 +14,7 @@ from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.exported import exported_model, predictors_seen
 from tipc.certify.evidence.option_values import argument
 from tipc.certify.evidence.params_file import read_params
-from tipc.certify.evidence.training_log_file import complaint
+from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import (
     WeightsInFile,
     digest,
@@ -25,6 +25,7 @@ from tipc.certify.evidence.weights_file import (
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import PACT
+from tipc.message import Message, wording
 from tipc.run.artefacts import matches
 
 CLOCK = 2.0  # seconds by which a file system's clock may be behind
@@ -41,50 +42,70 @@ def written(scene: StepScene) -> Iterator[Outcome]:
     """A model file of an earlier run makes every later step succeed although this training wrote nothing."""
     if not scene.outcome.ok or not scene.step.produces:
         return
-    started, ended = scene.outcome.since, scene.outcome.until
-    files = []
+    files: list[dict[str, Any]] = []
     for wanted in scene.step.produces:
-        path = next(
-            (path for one in wanted.split("|") for path in matches(scene.repo, one) if path.exists()), None
-        )
+        path = first_match(scene.repo, wanted)
         if path is None:
-            yield failed(f"it did not write {wanted}")
+            yield failed(wording("it did not write {file}", file=wanted))
             return
         if path.is_file() and path.stat().st_size == 0:
-            yield failed(f"{wanted} is empty")
+            yield failed(wording("{file} is empty", file=wanted))
             return
         written_at = newest(path)
-        files.append({"path": wanted, "bytes": size(path), "age": round(written_at - started, 3)})
-        if written_at < started - CLOCK:
-            old = (started - written_at) / 60
-            yield failed(f"{wanted} is of an earlier run: {old:.1f} min older than this step", files=files)
+        age = round(written_at - scene.outcome.since, 3)
+        files.append({"path": wanted, "bytes": size(path), "age": age})
+        problem = wrong_date(scene, wanted, written_at, files)
+        if problem is not None:
+            yield problem
             return
-        if written_at > time.time() + CLOCK:
-            yield failed(
-                f"{wanted} is dated in the future: it would look new in every later run", files=files
-            )
-            return
-        if scene.run.ended and written_at > max(scene.run.ended, ended) + CLOCK:
-            yield unchecked(f"{wanted} was replaced after this run", required=False, files=files)
-            return
-    yield passed(f"{len(files)} written", files=files)
+    yield passed(wording("{count} written", count=len(files)), files=files)
+
+
+def first_match(repo: Path, wanted: str) -> Path | None:
+    """The first file that is there of those that ``one|other`` names; None: none is."""
+    for name in wanted.split("|"):
+        for path in matches(repo, name):
+            if path.exists():
+                return path
+    return None
+
+
+def wrong_date(
+    scene: StepScene, wanted: str, written_at: float, files: list[dict[str, Any]]
+) -> Outcome | None:
+    """A file that was not written while its step ran; None: it was."""
+    started = scene.outcome.since
+    if written_at < started - CLOCK:
+        told = wording(
+            "{file} is of an earlier run: {minutes:.1f} min older than this step",
+            file=wanted,
+            minutes=(started - written_at) / 60,
+        )
+        return failed(told, files=files)
+    if written_at > time.time() + CLOCK:
+        told = wording("{file} is dated in the future: it would look new in every later run", file=wanted)
+        return failed(told, files=files)
+    if scene.run.ended and written_at > max(scene.run.ended, scene.outcome.until) + CLOCK:
+        told = wording("{file} was replaced after this run", file=wanted)
+        return unchecked(told, required=False, files=files)
+    return None
+
+
+def files_in(path: Path) -> list[Path]:
+    """A file, or the files of a folder."""
+    if path.is_file():
+        return [path]
+    return [file for file in path.rglob("*") if file.is_file()]
 
 
 def newest(path: Path) -> float:
     """When a file, or the newest file of a folder, was written."""
-    if path.is_file():
-        return path.stat().st_mtime
-    return max(
-        (file.stat().st_mtime for file in path.rglob("*") if file.is_file()), default=path.stat().st_mtime
-    )
+    times = [file.stat().st_mtime for file in files_in(path)]
+    return max(times, default=path.stat().st_mtime)
 
 
 def size(path: Path) -> int:
-    return (
-        path.stat().st_size
-        if path.is_file()
-        else sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
-    )
+    return sum(file.stat().st_size for file in files_in(path))
 
 
 @check(
@@ -102,28 +123,47 @@ def loads(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked("no folder is named in which the model should be, or it was not made by a python")
         return
     if not isinstance(answer, ModelAnswer) or answer.error:
-        yield failed(f"the exported model does not load: {answer.error}", model_dir=scene.step.model_dir)
+        told = wording("the exported model does not load: {error}", error=answer.error)
+        yield failed(told, model_dir=scene.step.model_dir)
         return
     evidence = answer.model_dump(include={"structure", "parameters", "inputs", "outputs", "operators"})
-    free = any(shape and shape[0] <= 0 for shape in answer.inputs.values())
-    batches = asked_batches(scene, but_those_seen=free)
-    fixed = {name: shape[0] for name, shape in answer.inputs.items() if shape and shape[0] > 0}
-    clash = [(name, size) for name, size in fixed.items() if any(batch != size for batch in batches)]
-    if not answer.inputs or not answer.outputs:
-        yield failed(
-            f"the exported model has {len(answer.inputs)} inputs and {answer.outputs} outputs",
-            evidence=evidence,
-        )
-    elif (broken := parameter_not_finite(scene)) != "":
-        yield failed(f"a parameter of the exported model is not finite: {broken}", evidence=evidence)
-    elif clash:
-        name, size = clash[0]
-        yield failed(
-            f"input {name} has a fixed batch of {size}; inference asks for {max(batches)}", evidence=evidence
-        )
+    wrong = wrong_model(scene, answer)
+    if wrong is not None:
+        yield failed(wrong, evidence=evidence)
     else:
-        told = ", ".join(f"{name} {shape}" for name, shape in answer.inputs.items())
-        yield passed(f"{answer.structure}: {told}", evidence=evidence)
+        inputs = ", ".join(f"{name} {shape}" for name, shape in answer.inputs.items())
+        told = wording("{model}: {inputs}", model=answer.structure, inputs=inputs)
+        yield passed(told, evidence=evidence)
+
+
+def wrong_model(scene: StepScene, answer: ModelAnswer) -> Message | None:
+    """What is wrong with a model that loads; None: nothing."""
+    if not answer.inputs or not answer.outputs:
+        return wording(
+            "the exported model has {inputs} inputs and {outputs} outputs",
+            inputs=len(answer.inputs),
+            outputs=answer.outputs,
+        )
+    shape = parameter_not_finite(scene)
+    if shape:
+        return wording("a parameter of the exported model is not finite: one of shape {shape}", shape=shape)
+    return fixed_batch(scene, answer)
+
+
+def fixed_batch(scene: StepScene, answer: ModelAnswer) -> Message | None:
+    """An input that takes no batch of a size that inference asks for; None: there is none."""
+    shaped = {name: shape for name, shape in answer.inputs.items() if shape}
+    free = any(shape[0] <= 0 for shape in shaped.values())
+    batches = asked_batches(scene, but_those_seen=free)
+    for name, shape in shaped.items():
+        if shape[0] > 0 and set(batches) - {shape[0]}:
+            return wording(
+                "input {name} has a fixed batch of {size}; inference asks for {asked}",
+                name=name,
+                size=shape[0],
+                asked=max(batches),
+            )
+    return None
 
 
 def asked_batches(scene: StepScene, *, but_those_seen: bool) -> list[int]:
@@ -135,18 +175,22 @@ def asked_batches(scene: StepScene, *, but_those_seen: bool) -> list[int]:
     batches = []
     for step in scene.steps("infer", scene.cell.id):
         asked = step.settings.get("batch_size", "1")
-        ran = {size for one in predictors_seen(scene.facts(step)) for size in one.batch_sizes}
-        if asked.isdigit() and not (but_those_seen and int(asked) in ran):
+        if not asked.isdigit():
+            continue
+        ran: set[int] = set()
+        for predictor in predictors_seen(scene.facts(step)):
+            ran.update(predictor.batch_sizes)
+        if not (but_those_seen and int(asked) in ran):
             batches.append(int(asked))
     return batches
 
 
-def parameter_not_finite(scene: StepScene) -> str:
-    """The form of an exported parameter that holds NaN or an infinity; empty if none does."""
+def parameter_not_finite(scene: StepScene) -> list[int]:
+    """The shape of an exported parameter that holds NaN or an infinity; empty if none does."""
     for array in exported_parameters(scene):
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            return f"one of shape {list(array.shape)}"
-    return ""
+            return list(array.shape)
+    return []
 
 
 def exported_parameters(scene: StepScene) -> list[NDArray[Any]]:
@@ -173,24 +217,28 @@ def weights_are_whole(scene: StepScene) -> Iterator[Outcome]:
     if not scene.step.weights:
         return
     path = find_weights(scene.path(scene.step.weights))
+    weights = scene.step.weights
     if not path.is_file():
-        yield failed(f"training left no weights at {scene.step.weights}{complaint(scene)}")
+        yield failed(with_complaint(scene, wording("training left no weights at {weights}", weights=weights)))
         return
     found = read_weights(path)
     evidence = {"tensors": found.tensors, "values": found.values, "not_finite": list(found.not_finite)}
+    start = unchanged_from(scene, found)
     if found.error:
-        yield failed(f"{scene.step.weights} cannot be read: {found.error}")
+        yield failed(wording("{file} cannot be read: {error}", file=weights, error=found.error))
     elif not found.values:
-        yield failed(f"{scene.step.weights} has no values", evidence=evidence)
+        yield failed(wording("{file} has no values", file=weights), evidence=evidence)
     elif found.not_finite:
-        yield failed(f"{found.not_finite[0]} in {scene.step.weights} is not finite", evidence=evidence)
-    elif start := unchanged_from(scene, found):
-        yield failed(
-            f"the weights are those that training started from, every tensor of them ({start})",
-            evidence=evidence,
+        told = wording("{name} in {file} is not finite", name=found.not_finite[0], file=weights)
+        yield failed(told, evidence=evidence)
+    elif start:
+        told = wording(
+            "the weights are those that training started from, every tensor of them ({start})", start=start
         )
+        yield failed(told, evidence=evidence)
     else:
-        yield passed(f"{found.tensors} tensors, {found.values:,} values", evidence=evidence)
+        told = wording("{tensors} tensors, {values:,} values", tensors=found.tensors, values=found.values)
+        yield passed(told, evidence=evidence)
 
 
 def unchanged_from(scene: StepScene, found: WeightsInFile) -> str:
@@ -199,7 +247,9 @@ def unchanged_from(scene: StepScene, found: WeightsInFile) -> str:
     if not given or given in ("null", "None"):
         return ""
     start = read_weights(find_weights(scene.path(given, scene.step)))
-    return given if start.digests and start.digests == found.digests else ""
+    if start.digests and start.digests == found.digests:
+        return given
+    return ""
 
 
 @check(
@@ -220,9 +270,7 @@ def same_values(scene: StepScene) -> Iterator[Outcome]:
     exported = exported_parameters(scene)
     known = set(trained.digests.values())
     # Constants (the ones and zeros that layers start with) are alike in any two models and prove nothing.
-    telling = [
-        array for array in exported if array.size > 1 and array.dtype.kind == "f" and np.ptp(array) > 0
-    ]
+    telling = [array for array in exported if is_telling(array)]
     matched = sum(digest(array) in known for array in telling)
     evidence = {
         "tensors": len(exported),
@@ -237,22 +285,28 @@ def same_values(scene: StepScene) -> Iterator[Outcome]:
             evidence=evidence,
         )
     elif matched == 0 and same_forms(trained, telling):
-        yield failed(
-            f"none of {len(telling)} exported tensors is in {scene.step.weights}: random or other "
-            "weights were "
-            "exported",
-            evidence=evidence,
+        told = wording(
+            "none of {tensors} exported tensors is in {weights}: random or other weights were exported",
+            tensors=len(telling),
+            weights=scene.step.weights,
         )
+        yield failed(told, evidence=evidence)
     elif matched < len(telling):
-        yield unchecked(
-            f"{len(telling) - matched} of {len(telling)} exported tensors are not in "
-            f"{scene.step.weights} as they "
-            "are: folded, converted, or not loaded; parity must tell",
-            required=False,
-            evidence=evidence,
+        told = wording(
+            "{others} of {tensors} exported tensors are not in {weights} as they are: folded, converted, or "
+            "not loaded; parity must tell",
+            others=len(telling) - matched,
+            tensors=len(telling),
+            weights=scene.step.weights,
         )
+        yield unchecked(told, required=False, evidence=evidence)
     else:
-        yield passed(f"all {matched} tensors bit-equal", evidence=evidence)
+        yield passed(wording("all {count} tensors bit-equal", count=matched), evidence=evidence)
+
+
+def is_telling(array: NDArray[Any]) -> bool:
+    """It has values that two models hardly share."""
+    return bool(array.size > 1 and array.dtype.kind == "f" and np.ptp(array) > 0)
 
 
 def same_forms(trained: WeightsInFile, exported: list[NDArray[Any]]) -> bool:

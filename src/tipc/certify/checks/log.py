@@ -16,6 +16,7 @@ from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.training_log_file import TrainingLog, place, training_log
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.message import Message, wording
 
 SPECIFIED = "models"  # the dialect of the specification's own reference repository
 CLOCK = 1.0  # seconds that rounding and another clock may make
@@ -31,11 +32,12 @@ def follows_specification(scene: StepScene, rows: Sequence[TrainingLine]) -> boo
     return any(row.names.get(BATCH_COST) == BATCH_COST and row.names.get(IPS) == IPS for row in rows)
 
 
-def wrong_form(scene: StepScene, log: TrainingLog, message: str, evidence: dict[str, Any]) -> Outcome:
+def wrong_form(scene: StepScene, log: TrainingLog, message: Message, evidence: dict[str, Any]) -> Outcome:
     """A failure where the specification's form is promised, else a remark."""
     if follows_specification(scene, log.rows):
         return failed(message, evidence=evidence)
-    return unchecked(f"other than in the specification: {message}", required=False, evidence=evidence)
+    remark = wording("other than in the specification: {message}", message=message)
+    return unchecked(remark, required=False, evidence=evidence)
 
 
 @check(
@@ -53,16 +55,35 @@ def required_fields(scene: StepScene) -> Iterator[Outcome]:
     counts = {name: sum(row.names.get(name) == name for row in log.rows) for name in FIELDS}
     evidence = {"log": str(log.path), "rows": len(log.rows), "fields": counts}
     absent = [name for name, count in counts.items() if count < len(log.rows)]
-    if not log.rows:
-        wrote = "has no line with a loss or a speed" if log.lines else "is empty"
-        yield wrong_form(scene, log, f"the training log {wrote} ({log.path.name})", evidence)
+    if not log.rows and log.lines:
+        told = wording("the training log has no line with a loss or a speed ({log})", log=log.path.name)
+        yield wrong_form(scene, log, told, evidence)
+    elif not log.rows:
+        yield wrong_form(
+            scene, log, wording("the training log is empty ({log})", log=log.path.name), evidence
+        )
     elif absent:
-        row = next(row for row in log.rows if any(row.names.get(name) != name for name in absent))
-        told = ", ".join(f"{name} in {counts[name]} of {len(log.rows)}" for name in absent)
-        where = place(scene, log.path, row.line)
-        yield wrong_form(scene, log, f"training lines without {told} ({where})", evidence)
+        yield wrong_form(scene, log, lines_without(scene, log, counts, absent), evidence)
     else:
-        yield passed(f"all four in each of {len(log.rows)} training lines", evidence=evidence)
+        told = wording("all four in each of {count} training lines", count=len(log.rows))
+        yield passed(told, evidence=evidence)
+
+
+def lines_without(
+    scene: StepScene, log: TrainingLog, counts: dict[str, int], absent: Sequence[str]
+) -> Message:
+    """How many lines have a field that every line should have, and the first that does not."""
+    fields = []
+    for name in absent:
+        fields.append(
+            wording("{name} in {count} of {total}", name=name, count=counts[name], total=len(log.rows))
+        )
+    first = next(row for row in log.rows if any(row.names.get(name) != name for name in absent))
+    return wording(
+        "training lines without {fields} ({place})",
+        fields=tuple(fields),
+        place=place(scene, log.path, first.line),
+    )
 
 
 @check(
@@ -78,26 +99,30 @@ def units(scene: StepScene) -> Iterator[Outcome]:
     log = training_log(scene)
     for row in log.rows:
         for name in FIELDS[1:]:
-            told = wrong_unit(row, name)
-            if told:
+            wrong = wrong_unit(row, name)
+            if wrong is not None:
                 where = place(scene, log.path, row.line)
                 evidence = {"log": str(log.path), "line": row.line}
-                yield wrong_form(scene, log, f"{row.names[name]} has {told} ({where})", evidence)
+                told = wording("{problem} ({place})", problem=wrong, place=where)
+                yield wrong_form(scene, log, told, evidence)
                 return
     if log.rows:
         yield passed("units as the spec has them", log=str(log.path))
 
 
-def wrong_unit(row: TrainingLine, name: str) -> str:
-    """What is wrong with the unit of one field; empty if nothing is."""
+def wrong_unit(row: TrainingLine, name: str) -> Message | None:
+    """What is wrong with the unit of one field; None if nothing is."""
     if name not in row.values:
-        return ""
+        return None
     unit = row.units.get(name, "")
-    wanted, pattern = ("images/sec", RATE) if name == IPS else ("sec", SECONDS)
+    wanted, pattern = "sec", SECONDS
+    if name == IPS:
+        wanted, pattern = "images/sec", RATE
     if pattern.fullmatch(unit) and not unit.lower().startswith(("batch", "iter", "step")):
-        return ""
-    shown = f"`{unit}`" if unit else "no unit"
-    return f"{shown}, not `{wanted}`"
+        return None
+    if not unit:
+        return wording("{name} has no unit, not `{wanted}`", name=row.names[name], wanted=wanted)
+    return wording("{name} has `{unit}`, not `{wanted}`", name=row.names[name], unit=unit, wanted=wanted)
 
 
 @check(
@@ -112,8 +137,7 @@ def consistent_speed(scene: StepScene) -> Iterator[Outcome]:
     figure that people compare is wrong: the wait for data left out, or only one of several processes
     counted."""
     log = training_log(scene)
-    rows = [row for row in log.rows if row.get(BATCH_COST, 0) > 0 and row.get(IPS, 0) > 0]
-    rows = [row for row in rows if math.isfinite(row.get(BATCH_COST) * row.get(IPS))]
+    rows = [row for row in log.rows if tells_speed(row)]
     if not rows:
         return  # TL101 and TL103 have said it
     given = argument_number(scene.step.argv, BATCH_SIZE_OPTIONS)
@@ -122,23 +146,38 @@ def consistent_speed(scene: StepScene) -> Iterator[Outcome]:
     evidence.update(told=seconds, wall=wall)
     # Each line is about one batch at least; what it tells of must fit into the time that the step took.
     if seconds > wall * 1.1 + CLOCK:
-        yield failed(
-            f"the log tells of {seconds:.1f} s of training, but the step took {wall:.1f} s in all: the "
-            f"figures are not of this run ({place(scene, log.path, rows[0].line)})",
-            evidence=evidence,
+        told = wording(
+            "the log tells of {told:.1f} s of training, but the step took {wall:.1f} s in all: the figures "
+            "are not of this run ({place})",
+            told=seconds,
+            wall=wall,
+            place=place(scene, log.path, rows[0].line),
         )
+        yield failed(told, evidence=evidence)
         return
-    waiting = next((row for row in rows if waits_longer(row)), None)
-    if waiting is not None:
-        yield wrong_form(
-            scene,
-            log,
-            f"{READER_COST} {waiting.get(READER_COST)} is more than {BATCH_COST} "
-            f"{waiting.get(BATCH_COST)}, which must contain it ({place(scene, log.path, waiting.line)})",
-            evidence,
-        )
-        return
+    for row in rows:
+        if waits_longer(row):
+            yield wrong_form(scene, log, longer_wait(scene, log, row), evidence)
+            return
     yield from speed_of_samples(scene, log, rows, given, evidence)
+
+
+def tells_speed(row: TrainingLine) -> bool:
+    """A line has a cost and a speed, and both can be."""
+    cost, speed = row.get(BATCH_COST, 0), row.get(IPS, 0)
+    return cost > 0 and speed > 0 and math.isfinite(cost * speed)
+
+
+def longer_wait(scene: StepScene, log: TrainingLog, row: TrainingLine) -> Message:
+    """What is said of a line in which the part is more than the whole."""
+    return wording(
+        "{part} {waited} is more than {whole} {cost}, which must contain it ({place})",
+        part=READER_COST,
+        waited=row.get(READER_COST),
+        whole=BATCH_COST,
+        cost=row.get(BATCH_COST),
+        place=place(scene, log.path, row.line),
+    )
 
 
 def waits_longer(row: TrainingLine) -> bool:
@@ -162,20 +201,28 @@ def speed_of_samples(
         return
     wrong = [row for row in known if not speed_agrees(row, given, scene.step.processes)]
     # One line may be off where an interval has a short last batch; most may not.
-    spared = 1 if given and SAMPLES not in known[0].values else 0
+    spared = 0
+    if given and SAMPLES not in known[0].values:
+        spared = 1
     if len(wrong) <= max(spared, len(known) // 5):
-        told = f"avg_ips = samples / avg_batch_cost in {len(known) - len(wrong)} of {len(known)} lines"
+        told = wording(
+            "avg_ips = samples / avg_batch_cost in {right} of {all} lines",
+            right=len(known) - len(wrong),
+            all=len(known),
+        )
         yield passed(told, evidence=evidence)
         return
     row = wrong[0]
     samples, cost = row.get(SAMPLES, given or 0.0), row.get(BATCH_COST)
-    yield wrong_form(
-        scene,
-        log,
-        f"avg_ips {row.get(IPS):.4g}, but {samples:g} samples in {cost:.4g} s are {samples / cost:.4g} "
-        f"per second ({place(scene, log.path, row.line)})",
-        evidence,
+    told = wording(
+        "avg_ips {told:.4g}, but {samples:g} samples in {seconds:.4g} s are {speed:.4g} per second ({place})",
+        told=row.get(IPS),
+        samples=samples,
+        seconds=cost,
+        speed=samples / cost,
+        place=place(scene, log.path, row.line),
     )
+    yield wrong_form(scene, log, told, evidence)
 
 
 def speed_agrees(row: TrainingLine, given: float | None, processes: int) -> bool:

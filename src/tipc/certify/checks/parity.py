@@ -1,4 +1,4 @@
-"""TP301, TP302, TP303, TP305: the exported model answers what the trained network answered, in every
+"""TP301, TP302, TP303: the exported model answers what the trained network answered, in every
 engine."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, compare
-from tipc.certify.evidence.answers import ModelAnswer, ParityAnswer
+from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import exported_model
 from tipc.certify.evidence.likeness import Likeness, is_flat, likeness_inside, likenesses
@@ -23,21 +23,19 @@ from tipc.certify.evidence.trials import (
     Answered,
     samples_of,
 )
-from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
+from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import INT8 as INT8_WORD
 from tipc.kinds import PACT
+from tipc.message import Message, wording
 
-DROP = 0.015  # of the metric, int8 against the reference; at least one image of those compared
 FLAT_REMEDY = (
-    "train until the network answers differently to different images (more epochs or a larger "
-    "learning rate in the "
-    "lite mode)"
+    "train until the network answers differently to different images (more epochs or a larger learning rate "
+    "in the lite mode)"
 )
 NO_EVALUATION = (
-    "let the chain evaluate the trained network (the eval line of the config, or an evaluation at "
-    "the end of the "
-    "training), by calling it in eval mode"
+    "let the chain evaluate the trained network (the eval line of the config, or an evaluation at the end of "
+    "the training), by calling it in eval mode"
 )
 
 
@@ -81,9 +79,8 @@ def trial_of(scene: StepScene, source: str, engine: str = NATIVE) -> Answered | 
 def bound_for(scene: StepScene, source: str) -> Bound:
     """How much noise is agreement for this model: by its numbers, its precision, and what rounding
     does to it."""
-    if scene.cell.precision == PACT:
-        base = INT8
-    else:
+    base = INT8
+    if scene.cell.precision != PACT:
         base = bound_of_numbers(scene)
     plain, moved = trial_of(scene, source), trial_of(scene, f"{ROUNDED} {source}")
     if plain is None or moved is None or plain.error or moved.error:
@@ -110,14 +107,18 @@ def sensitivity(plain: Answered, moved: Answered) -> float:
 def bound_of_numbers(scene: StepScene) -> Bound:
     """By the type that the exported weights are stored in."""
     model = exported_model(scene, scene.step)
+    if model is None:
+        return FP32
     try:
-        arrays = read_params(model.parameters) if model is not None else []
+        arrays = read_params(model.parameters)
     except (OSError, ValueError):
         return FP32
     kinds = {array.dtype.name for array in arrays if array.size > 1}
     if "uint16" in kinds:
         return BF16  # its 16 bits
-    return FP16 if "float16" in kinds else FP32
+    if "float16" in kinds:
+        return FP16
+    return FP32
 
 
 def against_evaluation(scene: StepScene, engine: str = NATIVE) -> Compared | None:
@@ -133,7 +134,9 @@ def against_evaluation(scene: StepScene, engine: str = NATIVE) -> Compared | Non
         # Values inside may be any: they tell something only where they agree.
         if inside is not None and inside.agrees(bound):
             found.append(inside)
-    return Compared(trial, found, bound) if found else None
+    if not found:
+        return None
+    return Compared(trial, found, bound)
 
 
 def against_network(scene: StepScene, engine: str = NATIVE) -> Compared | None:
@@ -146,16 +149,20 @@ def against_network(scene: StepScene, engine: str = NATIVE) -> Compared | None:
     arrays = scene.arrays(scene.step)
     own = {name: arrays[key] for name, key in model.facts.outputs.items() if key in arrays}
     found = likenesses(own, trial.outputs, samples_of(trial.trial.feeds))
-    return Compared(trial, found, bound_for(scene, SEEDED)) if found else None
+    if not found:
+        return None
+    return Compared(trial, found, bound_for(scene, SEEDED))
 
 
 def evidence_of(*compared: Compared | None) -> dict[str, Any]:
     """The figures of comparisons."""
-    known = [one for one in compared if one is not None]
-    return {
-        "table": [row for one in known for row in one.rows()],
-        "bound": max((one.bound.noise for one in known), default=0.0),
-    }
+    table: list[dict[str, Any]] = []
+    bound = 0.0
+    for one in compared:
+        if one is not None:
+            table += one.rows()
+            bound = max(bound, one.bound.noise)
+    return {"table": table, "bound": bound}
 
 
 @check(
@@ -168,8 +175,7 @@ def evidence_of(*compared: Compared | None) -> dict[str, Any]:
 def parity(scene: StepScene) -> Iterator[Outcome]:
     """The complaint that users have most: the model behaves well in training and differently in deployment.
     The exported model gets what the evaluation fed, and must answer what the trained network answered,
-    through
-    whichever head the export added. Nothing is needed from the repository for it."""
+    through whichever head the export added. Nothing is needed from the repository for it."""
     if exported_model(scene, scene.step) is None:
         yield unchecked("there is no exported model that could be tried")
         return
@@ -185,12 +191,7 @@ def parity(scene: StepScene) -> Iterator[Outcome]:
     elif wrong is not None and wrong.is_undecided:
         yield undecided(wrong, evidence)
     elif wrong is not None:
-        yield failed(
-            f"other answers than the trained network's: output {wrong.output}: {wrong.text()}; "
-            "allowed is noise "
-            f"of {compared.bound.noise:.2g}{rounded_more(scene)}",
-            evidence=evidence,
-        )
+        yield failed(other_answers(scene, compared, wrong), evidence=evidence)
     elif is_flat(compared.found) and (network is None or is_flat(network.found)):
         yield unchecked(
             "the trained network answers the same to every image: that another one does, too, shows nothing",
@@ -198,54 +199,88 @@ def parity(scene: StepScene) -> Iterator[Outcome]:
             evidence=evidence,
         )
     else:
-        filled = f", with {', '.join(compared.trial.unfed)} as deployed" if compared.trial.unfed else ""
-        yield passed(f"{compared.best.text()}{filled}", evidence=evidence)
+        told = compared.best.text()
+        if compared.trial.unfed:
+            names = ", ".join(compared.trial.unfed)
+            told = wording("{figures}, with {names} as deployed", figures=told, names=names)
+        yield passed(told, evidence=evidence)
 
 
 def undecided(wrong: Likeness, evidence: dict[str, Any]) -> Outcome:
     """A detector that has learnt too little to be compared."""
-    return unchecked(
-        f"the trained network gives nearly all boxes one score, and rounding decides which it lists: "
-        f"{wrong.text()}",
-        remedy=FLAT_REMEDY,
-        evidence=evidence,
+    told = wording(
+        "the trained network gives nearly all boxes one score, and rounding decides which it lists: "
+        "{figures}",
+        figures=wrong.text(),
+    )
+    return unchecked(told, remedy=FLAT_REMEDY, evidence=evidence)
+
+
+def other_answers(scene: StepScene, compared: Compared, wrong: Likeness) -> Message:
+    """What is said of a model that answers otherwise."""
+    told = wording(
+        "other answers than the trained network's: output {output}: {figures}; allowed is noise of "
+        "{noise:.2g}",
+        output=wrong.output,
+        figures=wrong.text(),
+        noise=compared.bound.noise,
+    )
+    layers, rounded = rounded_more(scene)
+    if rounded <= layers:
+        return told
+    return wording(
+        "{message}; the export rounds {rounded} values to 8 bits for {layers} layers, what layers give out "
+        "as well",
+        message=told,
+        rounded=rounded,
+        layers=layers,
     )
 
 
-def rounded_more(scene: StepScene) -> str:
-    """Where a quantised model rounds more values than its layers take in; empty: it does not."""
+def rounded_more(scene: StepScene) -> tuple[int, int]:
+    """The quantised layers of a model, and how many values it rounds: more than they take in, or not."""
     answer = scene.answer("model", scene.step)
     if not isinstance(answer, ModelAnswer):
-        return ""
+        return 0, 0
     layers = sum(layer.quantised for layer in answer.layers)
-    rounded = answer.operators.get("quantize_linear", 0)
-    if not layers or rounded <= layers:
-        return ""
-    return f"; the export rounds {rounded} values to 8 bits for {layers} layers, what layers give out as well"
+    if not layers:
+        return 0, 0
+    return layers, answer.operators.get("quantize_linear", 0)
 
 
 def without_evaluation(scene: StepScene, network: Compared | None) -> Outcome:
     """What can be said where the evaluation's inputs do not fit the exported model, or nothing was
     evaluated."""
-    trial = trial_of(scene, EVALUATION)
-    why = "no evaluation of the trained network was seen"
-    if trial is not None:
-        why = trial.error or "the evaluation's outputs have another form"
+    why = why_not_compared(trial_of(scene, EVALUATION))
     if network is None or network.wrong is not None or is_flat(network.found):
-        return unchecked(f"nothing could be compared: {why}", remedy=NO_EVALUATION)
-    model = exported_model(scene, scene.step)
+        return unchecked(wording("nothing could be compared: {why}", why=why), remedy=NO_EVALUATION)
     trained = scene.trained_digests(scene.cell.id)
-    exported = (
-        set(model.facts.weights.tensors.values()) if model and model.facts and model.facts.weights else set()
+    if not trained or not trained <= exported_tensors(scene):
+        told = wording("nothing could be compared with the trained network: {why}", why=why)
+        return unchecked(told, remedy=NO_EVALUATION)
+    told = wording(
+        "the network that was exported has all {count} trained tensors, and the model answers as it does: "
+        "{figures} ({why})",
+        count=len(trained),
+        figures=network.best.text(),
+        why=why,
     )
-    if not trained or not trained <= exported:
-        return unchecked(f"nothing could be compared with the trained network: {why}", remedy=NO_EVALUATION)
-    return passed(
-        f"the network that was exported has all {len(trained)} trained tensors, and the model answers "
-        "as it does: "
-        f"{network.best.text()} ({why})",
-        evidence=evidence_of(network),
-    )
+    return passed(told, evidence=evidence_of(network))
+
+
+def why_not_compared(trial: Answered | None) -> str | Message:
+    """Why the evaluation's inputs tell nothing about the exported model."""
+    if trial is None:
+        return wording("no evaluation of the trained network was seen")
+    return trial.error or wording("the evaluation's outputs have another form")
+
+
+def exported_tensors(scene: StepScene) -> set[str]:
+    """The tensors of the network that was handed to the export, by what is in them."""
+    model = exported_model(scene, scene.step)
+    if model is None or model.facts is None or model.facts.weights is None:
+        return set()
+    return set(model.facts.weights.tensors.values())
 
 
 @check(
@@ -259,35 +294,51 @@ def without_evaluation(scene: StepScene, network: Compared | None) -> Outcome:
 def engines(scene: StepScene) -> Iterator[Outcome]:
     """Engines replace and fuse operators, and their results must be the same: on the inputs of the evaluation
     and on seeded ones, which have values that the lite images may not have."""
-    asked = [one for one in scene.trials(scene.step) if one.trial.source in (EVALUATION, SEEDED)]
-    names = dict.fromkeys(one.trial.engine for one in asked)
-    told, rows = [], []
+    asked = []
+    for one in scene.trials(scene.step):
+        # In int8, TP305 bounds it.
+        if one.trial.source in (EVALUATION, SEEDED) and engine_precision(one.trial.engine) != INT8_WORD:
+            asked.append(one)
+    names = list(dict.fromkeys(one.trial.engine for one in asked))
+    rows: list[Compared] = []
     for engine in names:
-        if engine_precision(engine) == INT8_WORD:
-            continue  # TP305
         for compared in (against_network(scene, engine), against_evaluation(scene, engine)):
             if compared is None:
                 continue
             rows.append(compared)
-            wrong = compared.wrong
-            if wrong is not None and wrong.agreement is not None and not wrong.is_undecided:
-                told_wrong = (
-                    f"{engine}: output {wrong.output}: {wrong.text()}, allowed is {compared.bound.noise:.2g}"
-                )
-                if not wrong.agreement.finite:
-                    told_wrong = f"{engine}: output {wrong.output} is not finite"
-                yield failed(told_wrong, evidence=evidence_of(*rows))
+            wrong = wrong_in_engine(engine, compared)
+            if wrong is not None:
+                yield failed(wrong, evidence=evidence_of(*rows))
                 return
-        told.append(engine)
-    broken = [one for one in asked if one.error and engine_precision(one.trial.engine) != INT8_WORD]
+    broken = [one for one in asked if one.error]
     if broken and broken[0].trial.engine != NATIVE and broken[0].trial.source == EVALUATION:
-        yield failed(
-            f"{broken[0].trial.engine} cannot run it: {broken[0].error}", evidence=evidence_of(*rows)
-        )
+        yield failed(cannot_run(broken[0]), evidence=evidence_of(*rows))
     elif rows:
-        yield passed(f"{', '.join(told)}: {rows[0].best.text()}", evidence=evidence_of(*rows))
+        told = wording("{engines}: {figures}", engines=", ".join(names), figures=rows[0].best.text())
+        yield passed(told, evidence=evidence_of(*rows))
     elif asked:
         yield unchecked("no answer of the exported network is known", required=False)
+
+
+def wrong_in_engine(engine: str, compared: Compared) -> Message | None:
+    """What an engine answers wrongly; None: nothing, or nothing that could be compared."""
+    wrong = compared.wrong
+    if wrong is None or wrong.agreement is None or wrong.is_undecided:
+        return None
+    if not wrong.agreement.finite:
+        return wording("{engine}: output {output} is not finite", engine=engine, output=wrong.output)
+    return wording(
+        "{engine}: output {output}: {figures}, allowed is {noise:.2g}",
+        engine=engine,
+        output=wrong.output,
+        figures=wrong.text(),
+        noise=compared.bound.noise,
+    )
+
+
+def cannot_run(one: Answered) -> Message:
+    """What is said of an engine that broke."""
+    return wording("{engine} cannot run it: {error}", engine=one.trial.engine, error=one.error)
 
 
 def engine_precision(name: str) -> str:
@@ -316,7 +367,7 @@ def batches(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked("there is a single sample: one batch size is all that can be tried", required=False)
         return
     if single.error:
-        yield failed(f"it refuses batch 1: {single.error}")
+        yield failed(wording("it refuses batch 1: {error}", error=single.error))
         return
     bound = bound_for(scene, together.trial.source)
     for name, value in single.outputs.items():
@@ -325,93 +376,11 @@ def batches(scene: StepScene) -> Iterator[Outcome]:
             continue  # a list of boxes has no row a sample
         agreement = compare(other[: len(value)], value)
         if not agreement.agrees(bound):
-            yield failed(
-                f"the predictions depend on the batch: one by one, output {name} has {agreement.text()}",
-                max_abs=agreement.max_abs,
-                noise=agreement.noise,
+            told = wording(
+                "the predictions depend on the batch: one by one, output {name} has {figures}",
+                name=name,
+                figures=agreement.text(),
             )
+            yield failed(told, max_abs=agreement.max_abs, noise=agreement.noise)
             return
-    yield passed(f"{count} samples alike one by one and together")
-
-
-@check(
-    "TP305",
-    "int8 loses no more than allowed",
-    scope="export",
-    reads="the exported model in int8 on what the evaluation fed; metric() of test_tipc/parity.py, "
-    "if it is there",
-    remedy="train the quantised model longer or with a smaller learning rate, store its weights as "
-    "real int8, keep "
-    "sensitive layers in fp32",
-)
-def int8_drop(scene: StepScene) -> Iterator[Outcome]:
-    """An int8 model is used only if it is as good. oneDNN's int8 pass silently misreads weights that are
-    stored as integers in float32: it runs, and the accuracy is that of guessing."""
-    if scene.cell.precision != PACT:
-        return
-    tried = [one for one in scene.trials(scene.step) if engine_precision(one.trial.engine) == INT8_WORD]
-    if not tried:
-        yield unchecked("the model was not tried in int8: only the older form (.pdmodel) can be quantised")
-        return
-    broken = [one for one in tried if one.error]
-    if broken:
-        yield failed(f"{broken[0].trial.engine} cannot run it: {broken[0].error}")
-        return
-    metric = metric_drop(scene)
-    compared = against_evaluation(scene, tried[0].trial.engine) or against_network(
-        scene, tried[0].trial.engine
-    )
-    if metric is not None:
-        yield metric
-    if compared is None:
-        if metric is None:
-            yield unchecked("nothing could be compared in int8", remedy=NO_EVALUATION)
-        return
-    wrong = compared.wrong
-    if wrong is None:
-        yield passed(f"in int8: {compared.best.text()}", evidence=evidence_of(compared))
-    elif wrong.is_undecided:
-        yield undecided(wrong, evidence_of(compared))
-    elif lacks_vnni(scene):
-        yield not_certified(
-            f"in int8: {wrong.text()}; this CPU has no VNNI, without which oneDNN's sums can saturate",
-            remedy="run it on a CPU with AVX512 VNNI or AVX VNNI",
-            evidence=evidence_of(compared),
-        )
-    else:
-        yield failed(
-            f"in int8: {wrong.text()}, allowed is {compared.bound.noise:.2g}", evidence=evidence_of(compared)
-        )
-
-
-def metric_drop(scene: StepScene) -> Outcome | None:
-    """The repository's own metric of the exported model, in int8 against its simulation; None: it has
-    none."""
-    answer = scene.answer("parity", scene.step)
-    if not isinstance(answer, ParityAnswer) or not answer.metrics:
-        return None
-    reference = answer.metrics.get(NATIVE)
-    measured = [metric for name, metric in answer.metrics.items() if name != NATIVE]
-    if reference is None or not measured:
-        return None
-    bound = max(DROP, 1.01 / max(answer.samples, 1))
-    drop = reference.value - measured[0].value
-    text = f"{reference.name} {reference.value:.4g} → {measured[0].value:.4g} in int8"
-    evidence = {
-        "metric": reference.name,
-        "reference": reference.value,
-        "int8": measured[0].value,
-        "drop": drop,
-        "bound": bound,
-    }
-    if drop <= bound:
-        return passed(text, evidence=evidence)
-    if lacks_vnni(scene):
-        return not_certified(f"{text}: a loss of {drop:.3g}; this CPU has no VNNI", evidence=evidence)
-    return failed(f"{text}: a loss of {drop:.3g}, allowed are {bound:.3g}", evidence=evidence)
-
-
-def lacks_vnni(scene: StepScene) -> bool:
-    """The processor that the run happened on is known, and has no instructions for int8."""
-    flags = scene.run.environment.get("cpu", {}).get("flags")
-    return bool(flags) and not any("vnni" in flag for flag in flags)
+    yield passed(wording("{count} samples alike one by one and together", count=count))

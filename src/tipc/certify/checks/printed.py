@@ -18,6 +18,7 @@ from tipc.certify.evidence.predictions import Predictions, compare_predictions, 
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import INFER
+from tipc.message import Message, wording
 from tipc.plan.model import Step
 
 PROBABILITY = 0.02  # what a script may print otherwise than its output: rounding, per cent
@@ -42,63 +43,90 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked("no line of its log could be read as the class of an image", required=False)
         return
     if len(rows) < len(classes):
-        yield unchecked(
-            f"it printed {len(classes)} classes, and {len(rows)} answers of its predictor are known",
-            required=False,
-            evidence={"printed": len(classes), "known": len(rows)},
+        told = wording(
+            "it printed {printed} classes, and {known} answers of its predictor are known",
+            printed=len(classes),
+            known=len(rows),
         )
+        yield unchecked(told, required=False, evidence={"printed": len(classes), "known": len(rows)})
         return
     decided = [int(best) for best in rows.argmax(1)]
-    missing = Counter(classes) - Counter(decided)
     evidence = {"printed": classes[:50], "predicted": decided[:50]}
-    if missing:
-        wrong = next(iter(missing))
-        yield failed(
-            f"it printed class {wrong} {Counter(classes)[wrong]} times, its predictor gave it "
-            f"{Counter(decided)[wrong]} times",
-            evidence=evidence,
-        )
-        return
-    mixed_up = under_another_name(scene)
-    if mixed_up is not None:
-        if mixed_up:
-            yield failed(mixed_up, evidence=evidence)
-            return
-    elif len(rows) == len(classes) and classes != decided:
-        place = next(at for at, pair in enumerate(zip(classes, decided, strict=True)) if pair[0] != pair[1])
-        yield failed(
-            f"result {place + 1} says class {classes[place]}, the predictor gave {decided[place]}",
-            evidence=evidence,
-        )
-        return
-    odd = wrong_probability(printed, rows, in_order=classes == decided and len(printed) == len(rows))
-    if odd:
-        yield failed(odd, evidence=evidence)
+    in_order = classes == decided and len(printed) == len(rows)
+    wrong = (
+        printed_too_often(classes, decided)
+        or wrong_image(scene, classes, decided)
+        or wrong_probability(printed, rows, in_order=in_order)
+    )
+    if wrong is not None:
+        yield failed(wrong, evidence=evidence)
     else:
-        yield passed(f"{len(classes)} classes as predicted", evidence=evidence)
+        yield passed(wording("{count} classes as predicted", count=len(classes)), evidence=evidence)
 
 
-def under_another_name(scene: StepScene) -> str | None:
+def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:
+    """A class that was printed more often than the predictor gave it; None: there is none."""
+    printed, given = Counter(classes), Counter(decided)
+    for number in printed - given:
+        return wording(
+            "it printed class {number} {printed} times, its predictor gave it {given} times",
+            number=number,
+            printed=printed[number],
+            given=given[number],
+        )
+    return None
+
+
+def wrong_image(scene: StepScene, classes: list[int], decided: list[int]) -> Message | None:
+    """A result that stands with another image than its own; None: none does, or it does not show."""
+    known, mixed_up = under_another_name(scene)
+    if known or len(decided) != len(classes):
+        return mixed_up
+    for number, (printed, given) in enumerate(zip(classes, decided, strict=True), 1):
+        if printed != given:
+            return wording(
+                "result {number} says class {printed}, the predictor gave {given}",
+                number=number,
+                printed=printed,
+                given=given,
+            )
+    return None
+
+
+def under_another_name(scene: StepScene) -> tuple[bool, Message | None]:
     """An image whose printed class is not what its picture was given, by the picture that was fed and the
-    file that it is like; empty: each has its own; None: it does not show which picture is of which image."""
+    file that it is like. First, whether it shows at all which picture is of which image."""
     pictures, rows = fed_and_given(scene)
     if pictures is None or rows is None:
-        return None
+        return False, None
     printed = predictions(scene, scene.step)
     names = [Path(path).name for path in owners(pictures, files_of(scene, scene.step))]
-    known = 0
+    known = False
     for row, name in zip(rows, names, strict=False):
-        value = printed.get(name) if name else None
-        number = value.get("class_id") if isinstance(value, dict) else None
-        if not isinstance(number, (int, float)):
+        number = printed_class(printed, name)
+        if number is None:
             continue
-        known += 1
-        if int(number) != int(row.argmax()):
-            return (
-                f"it printed class {int(number)} for {name}; for that picture the predictor gave "
-                f"{int(row.argmax())}"
+        known = True
+        if number != int(row.argmax()):
+            told = wording(
+                "it printed class {printed} for {image}; for that picture the predictor gave {given}",
+                printed=number,
+                image=name,
+                given=int(row.argmax()),
             )
-    return "" if known else None
+            return True, told
+    return known, None
+
+
+def printed_class(printed: Predictions, name: str) -> int | None:
+    """The class that was printed for an image; None: none was."""
+    value = printed.get(name)
+    if not name or not isinstance(value, dict):
+        return None
+    number = value.get("class_id")
+    if not isinstance(number, (int, float)):
+        return None
+    return int(number)
 
 
 def fed_and_given(scene: StepScene) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
@@ -135,20 +163,32 @@ def output_rows(scene: StepScene) -> NDArray[Any] | None:
     return None
 
 
-def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_order: bool) -> str:
-    """A probability that follows from no row by any usual head; empty if all do. Where line and row belong
+def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_order: bool) -> Message | None:
+    """A probability that follows from no row by any usual head; None if all do. Where line and row belong
     together, each must follow from its own, and all by one head."""
     wide = rows.astype(np.float64)
     heads = [wide.max(1), softmax(wide, 1).max(1), sigmoid(wide).max(1)]
-    told = [value.get("prob", value.get("probability", value.get("score"))) for value in printed]
-    numbers = [float(one) if isinstance(one, (int, float)) and np.isfinite(one) else None for one in told]
+    numbers = [printed_probability(value) for value in printed]
     possible = np.concatenate(heads)
     for number in numbers:
         if number is not None and not near(number, possible):
-            return f"it printed a probability of {number:g}, which none of its predictor's outputs gives"
+            return wording(
+                "it printed a probability of {number:g}, which none of its predictor's outputs gives",
+                number=number,
+            )
     if in_order and not any(each_near(numbers, head) for head in heads):
-        return "the probabilities that it printed are not those of its predictor's outputs, image by image"
-    return ""
+        return wording(
+            "the probabilities that it printed are not those of its predictor's outputs, image by image"
+        )
+    return None
+
+
+def printed_probability(value: dict[str, Any]) -> float | None:
+    """The probability of a line, under any of its usual names; None: there is none."""
+    told = value.get("prob", value.get("probability", value.get("score")))
+    if isinstance(told, (int, float)) and np.isfinite(told):
+        return float(told)
+    return None
 
 
 def each_near(numbers: list[float | None], head: NDArray[Any]) -> bool:
@@ -159,7 +199,9 @@ def each_near(numbers: list[float | None], head: NDArray[Any]) -> bool:
 
 def near(told: float, possible: NDArray[Any]) -> bool:
     """Whether a probability, or one in per cent, is one of several."""
-    share = told / 100 if told > 1 else told
+    share = told
+    if told > 1:
+        share = told / 100
     return bool(min(np.abs(possible - share).min(), np.abs(possible - told).min()) <= PROBABILITY)
 
 
@@ -175,15 +217,20 @@ def settings_agree(scene: CellScene) -> Iterator[Outcome]:
     """Batch size, threads and oneDNN are a matter of speed. A script that loses images of a larger batch, or
     gives each the result of the first, shows only when its outputs are laid side by side."""
     steps = scene.steps(INFER, scene.cell.id)
-    every = [(step, predictions(scene, step)) for step in steps]
-    found: list[tuple[Step, Predictions]] = [(step, result) for step, result in every if result]
     if len(steps) < 2:
         return
+    found: list[tuple[Step, Predictions]] = []
+    for step in steps:
+        result = predictions(scene, step)
+        if result:
+            found.append((step, result))
     if len(found) < 2:
-        yield unchecked(
-            f"{len(found)} of {len(steps)} inference steps printed predictions that can be compared",
-            required=False,
+        told = wording(
+            "{found} of {steps} inference steps printed predictions that can be compared",
+            found=len(found),
+            steps=len(steps),
         )
+        yield unchecked(told, required=False)
         return
     compared = 0
     for (first_step, first), (step, result) in combinations(found, 2):
@@ -193,15 +240,18 @@ def settings_agree(scene: CellScene) -> Iterator[Outcome]:
         compared += 1
         comparison = compare_predictions(first, result, all_images=True)
         if comparison.differences:
-            yield failed(
-                f"{setting(step)} differs from {setting(first_step)}: {comparison.differences[0]}",
-                step=step.id,
-                evidence=comparison.evidence(),
+            told = wording(
+                "{one} differs from {other}: {difference}",
+                one=setting(step),
+                other=setting(first_step),
+                difference=comparison.differences[0],
             )
+            yield failed(told, step=step.id, evidence=comparison.evidence())
             return
     images = len(found[0][1])
     if compared:
-        yield passed(f"{len(found)} settings, {images} images alike", settings=len(found), images=images)
+        told = wording("{settings} settings, {images} images alike", settings=len(found), images=images)
+        yield passed(told, settings=len(found), images=images)
     else:
         yield unchecked("each setting has another precision", required=False)
 

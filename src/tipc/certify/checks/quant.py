@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from tipc.certify.evidence.answers import Layer, ModelAnswer
 from tipc.certify.evidence.benchmark_block import autolog_block
 from tipc.certify.evidence.exported import predictors_seen
-from tipc.certify.evidence.weights_file import WeightsInFile, find_weights, read_weights
+from tipc.certify.evidence.weights_file import Clip, WeightsInFile, find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import INT8, PACT
-from tipc.run.record.facts import ProcessFacts
+from tipc.message import Message, wording
+from tipc.run.record.facts import PredictorFacts, ProcessFacts
 
 SHARE = 0.5  # a first or last layer may well be left in fp32; most may not
 MOVED = 1e-6  # relative: less is rounding
@@ -46,18 +47,20 @@ def is_quantised(scene: StepScene) -> Iterator[Outcome]:
     if scene.cell.precision != PACT:
         return
     answer = scene.answer("model", scene.step)
+    if answer is None:
+        yield unchecked("the model could not be opened: not asked")
+        return
     if not isinstance(answer, ModelAnswer) or answer.error:
-        yield unchecked(f"the model could not be opened: {answer.error if answer else 'not asked'}")
+        yield unchecked(wording("the model could not be opened: {error}", error=answer.error))
         return
     layers = answer.layers
     done = [layer for layer in layers if layer.quantised]
-    bits = sorted({layer.bits for layer in done})
-    evidence = {
+    evidence: dict[str, Any] = {
         "layers": table(layers),
         "quantised": len(done),
         "total": len(layers),
-        "share": len(done) / len(layers) if layers else 0.0,
-        "bits": bits,
+        "share": len(done) / max(len(layers), 1),
+        "bits": sorted({layer.bits for layer in done}),
         "per_channel": sum(layer.per_channel for layer in done),
     }
     if not layers:
@@ -65,25 +68,37 @@ def is_quantised(scene: StepScene) -> Iterator[Outcome]:
             "the model has no convolution and no linear layer that could be quantised", evidence=evidence
         )
     elif not done:
-        half = [layer for layer in layers if layer.bits or layer.activation_bits]
-        only = f" ({len(half)} have only the weight or only the input quantised)" if half else ""
-        yield failed(
-            f"none of its {len(layers)} convolutions and linear layers is quantised{only}", evidence=evidence
-        )
+        yield failed(none_quantised(layers), evidence=evidence)
     elif len(done) < SHARE * len(layers):
         first = next(layer for layer in layers if not layer.quantised)
-        yield failed(
-            f"only {len(done)} of {len(layers)} layers are quantised; not, for one, {first.op} "
-            f"{first.weight}",
-            evidence=evidence,
+        told = wording(
+            "only {done} of {layers} layers are quantised; not, for one, {operator} {weight}",
+            done=len(done),
+            layers=len(layers),
+            operator=first.op,
+            weight=first.weight,
         )
+        yield failed(told, evidence=evidence)
     else:
-        told = "/".join(map(str, bits))
-        channels = evidence["per_channel"]
-        yield passed(
-            f"{len(done)} of {len(layers)} layers at {told} bits, {channels} of them per channel",
-            evidence=evidence,
+        told = wording(
+            "{done} of {layers} layers at {bits} bits, {per_channel} of them per channel",
+            done=len(done),
+            layers=len(layers),
+            bits="/".join(map(str, evidence["bits"])),
+            per_channel=evidence["per_channel"],
         )
+        yield passed(told, evidence=evidence)
+
+
+def none_quantised(layers: list[Layer]) -> Message:
+    """What is said of a model without a quantised layer."""
+    half = [layer for layer in layers if layer.bits or layer.activation_bits]
+    told = wording("none of its {layers} convolutions and linear layers is quantised", layers=len(layers))
+    if not half:
+        return told
+    return wording(
+        "{message} ({half} have only the weight or only the input quantised)", message=told, half=len(half)
+    )
 
 
 @check(
@@ -110,17 +125,24 @@ def on_the_grid(scene: StepScene) -> Iterator[Outcome]:
     if not done:
         return  # TQ401 has said it
     if off:
-        yield failed(
-            f"{len(off)} of {len(done)} quantised weights are not on their grid: {off[0].weight}",
-            evidence=evidence,
+        told = wording(
+            "{off} of {weights} quantised weights are not on their grid: {first}",
+            off=len(off),
+            weights=len(done),
+            first=off[0].weight,
         )
+        yield failed(told, evidence=evidence)
     elif unknown:
-        yield unchecked(
-            f"the scale of {len(unknown)} of {len(done)} weights is not in the model", evidence=evidence
+        told = wording(
+            "the scale of {unknown} of {weights} weights is not in the model",
+            unknown=len(unknown),
+            weights=len(done),
         )
+        yield unchecked(told, evidence=evidence)
     else:
         kinds = sorted({layer.dtype for layer in done})
-        yield passed(f"all {len(done)}, stored as {', '.join(kinds)}", evidence=evidence)
+        told = wording("all {weights}, stored as {types}", weights=len(done), types=", ".join(kinds))
+        yield passed(told, evidence=evidence)
 
 
 @check(
@@ -136,52 +158,105 @@ def clips_moved(scene: StepScene) -> Iterator[Outcome]:
     were not given to the optimiser: that is plain quantisation with an arbitrary clip."""
     if scene.cell.precision != PACT:
         return
-    found = read_weights(find_weights(scene.path(scene.step.weights))) if scene.step.weights else None
-    if found is None or found.error:
-        yield unchecked(f"the weights could not be read: {found.error if found else 'the plan names none'}")
+    if not scene.step.weights:
+        yield unchecked("the weights could not be read: the plan names none")
+        return
+    found = read_weights(find_weights(scene.path(scene.step.weights)))
+    if found.error:
+        yield unchecked(wording("the weights could not be read: {error}", error=found.error))
         return
     evidence = {"clips": [asdict(clip) for clip in found.clips]}
-    still = [clip for clip in found.clips if clip.start is not None and not has_moved(clip.start, clip.end)]
-    known = [clip for clip in found.clips if clip.start is not None]
-    trained = trained_clips(scene.main_process(scene.step), found)
     if not found.clips:
-        yield unchecked(
-            f"none of the {found.tensors} tensors is known as a clipping value (`….alpha`)",
-            required=False,
-            evidence=evidence,
+        told = wording(
+            "none of the {tensors} tensors is known as a clipping value (`….alpha`)", tensors=found.tensors
         )
-    elif known and len(still) > len(known) // 2:
-        yield failed(
-            f"{len(still)} of {len(known)} clipping values never moved: {still[0].name} is still "
-            f"{still[0].end:g}",
-            evidence=evidence,
+        yield unchecked(told, required=False, evidence=evidence)
+        return
+    wrong = not_learnt(scene, found)
+    if wrong is not None:
+        yield failed(wrong, evidence=evidence)
+        return
+    yield what_moved(scene, found, evidence)
+
+
+def what_moved(scene: StepScene, found: WeightsInFile, evidence: dict[str, Any]) -> Outcome:
+    """How many clipping values were learnt."""
+    trained = trained_clips(scene.main_process(scene.step), found)
+    known = [clip for clip in found.clips if clip.start is not None]
+    if trained is not None:
+        told = wording(
+            "{trained} of {clips} clipping values were changed by the optimiser",
+            trained=trained,
+            clips=len(found.clips),
         )
-    elif (moved := moved_by_hand(scene, found)) != "":
-        yield failed(
-            f"{moved} is not what it was when training evaluated after its last step: it was not learnt",
-            evidence=evidence,
+        return passed(told, evidence=evidence)
+    if known:
+        told = wording(
+            "{moved} of {clips} clipping values moved",
+            moved=len(known) - len(still_at_start(found)),
+            clips=len(known),
         )
-    elif trained is not None and trained * 2 < len(found.clips):
-        yield failed(
-            f"only {trained} of {len(found.clips)} clipping values are among what the optimiser "
-            "changed: the others "
+        return passed(told, evidence=evidence)
+    return unchecked("the start of the clipping values is not known", required=False, evidence=evidence)
+
+
+def still_at_start(found: WeightsInFile) -> list[Clip]:
+    """The clipping values whose start is known, and which are there still."""
+    return [clip for clip in found.clips if clip.start is not None and not has_moved(clip.start, clip.end)]
+
+
+def not_learnt(scene: StepScene, found: WeightsInFile) -> Message | None:
+    """Why the clipping values are not those that training learnt; None: nothing speaks against it."""
+    known = [clip for clip in found.clips if clip.start is not None]
+    still = still_at_start(found)
+    if known and len(still) > len(known) // 2:
+        return wording(
+            "{still} of {clips} clipping values never moved: {first} is still {value:g}",
+            still=len(still),
+            clips=len(known),
+            first=still[0].name,
+            value=still[0].end,
+        )
+    ungraded = without_gradient(scene.main_process(scene.step), found)
+    if ungraded:
+        return wording(
+            "{name} and more than half of the clipping values had no gradient before the first steps: they "
             "were not learnt",
-            evidence=evidence,
+            name=ungraded,
         )
-    elif trained is not None:
-        yield passed(
-            f"{trained} of {len(found.clips)} clipping values were changed by the optimiser",
-            evidence=evidence,
+    moved = moved_by_hand(scene, found)
+    if moved:
+        return wording(
+            "{name} is not what it was when training evaluated after its last step: it was not learnt",
+            name=moved,
         )
-    elif known:
-        yield passed(f"{len(known) - len(still)} of {len(known)} clipping values moved", evidence=evidence)
-    else:
-        yield unchecked("the start of the clipping values is not known", required=False, evidence=evidence)
+    trained = trained_clips(scene.main_process(scene.step), found)
+    if trained is not None and trained * 2 < len(found.clips):
+        return wording(
+            "only {trained} of {clips} clipping values are among what the optimiser changed: the others "
+            "were not learnt",
+            trained=trained,
+            clips=len(found.clips),
+        )
+    return None
 
 
 def has_moved(start: float, end: float) -> bool:
     """More than rounding."""
     return abs(end - start) > MOVED * max(abs(start), 1e-12)
+
+
+def without_gradient(main: ProcessFacts | None, found: WeightsInFile) -> str:
+    """A clipping value that an optimiser was given and that had no gradient, if that is so of more than half
+    of them; empty: it is not, or it was not seen."""
+    if main is None or main.training is None or main.training.after is None:
+        return ""
+    names = {digest: name for name, digest in main.training.after.tensors.items()}
+    known = [clip.name for clip in found.clips if found.digests[clip.name] in names]
+    lacking = [name for name in known if names[found.digests[name]] in main.training.without_gradient]
+    if len(lacking) * 2 > len(known):
+        return lacking[0]
+    return ""
 
 
 def moved_by_hand(scene: StepScene, found: WeightsInFile) -> str:
@@ -231,17 +306,23 @@ def quantisers_ran(scene: StepScene) -> Iterator[Outcome]:
     main = scene.main_process(scene.step)
     if scene.cell.precision != PACT or main is None or not main.operators:
         return
-    names = [
-        name for name in main.operators if "quant" in name.lower() or name.lower() in ("round", "round_")
-    ]
+    names = [name for name in main.operators if rounds(name)]
     calls = sum(sum(main.operators[name].values()) for name in names)
     if calls:
-        yield passed(f"{calls} calls of {', '.join(sorted(names)[:3])}", operators=names)
+        told = wording("{calls} calls of {operators}", calls=calls, operators=", ".join(sorted(names)[:3]))
+        yield passed(told, operators=names)
     else:
-        yield failed(
-            f"none of the {len(main.operators)} kinds of operators that training called quantises or rounds",
-            operators=sorted(main.operators)[:50],
+        told = wording(
+            "none of the {kinds} kinds of operators that training called quantises or rounds",
+            kinds=len(main.operators),
         )
+        yield failed(told, operators=sorted(main.operators)[:50])
+
+
+def rounds(operator: str) -> bool:
+    """An operator that quantises, or that a quantiser is made of."""
+    name = operator.lower()
+    return "quant" in name or name in ("round", "round_")
 
 
 @check(
@@ -258,35 +339,53 @@ def int8_ran(scene: StepScene) -> Iterator[Outcome]:
     asked = INT8 in scene.step.settings.get("precision", "").lower()
     block = autolog_block(scene.step_log) or {}
     told = str(block.get("model", {}).get("precision", "")).lower()
-    if not asked and INT8 not in told and scene.cell.precision != PACT:
+    claimed = INT8 in told
+    if not asked and not claimed and scene.cell.precision != PACT:
         return
     model = exported_model_of(scene)
-    quantised = sum(layer.quantised for layer in model.layers) if model else 0
+    quantised = None
+    if model is not None:
+        quantised = sum(layer.quantised for layer in model.layers)
     seen = predictors_seen(scene.facts(scene.step))
     ran = {one.precision for one in seen}
-    counts = [one.int8_operators for one in seen if one.precision == INT8]
-    operators = [count for count in counts if count is not None]
+    operators = int8_operators(seen)
     evidence = {
-        "quantised_layers": quantised if model else None,
+        "quantised_layers": quantised,
         "reported_precision": told,
         "ran": sorted(ran),
-        "int8_operators": max(operators) if operators else None,
+        "int8_operators": operators,
     }
-    why = "int8 was asked for" if asked else f"the benchmark says {told}"
-    if not asked and INT8 not in told:
+    if not asked and not claimed:
         yield from quantised_cell(ran, evidence)
-    elif model and not quantised:
-        yield failed(f"{why}, but the model has no quantised layer: it ran in fp32", evidence=evidence)
+        return
+    why = wording("int8 was asked for")
+    if not asked:
+        why = wording("the benchmark says {told}", told=told)
+    if quantised == 0:
+        message = wording("{why}, but the model has no quantised layer: it ran in fp32", why=why)
+        yield failed(message, evidence=evidence)
     elif not ran:
-        yield unchecked(f"{why}, and no predictor was seen", evidence=evidence)
+        yield unchecked(wording("{why}, and no predictor was seen", why=why), evidence=evidence)
     elif INT8 not in ran:
-        yield failed(f"{why}, but the predictor computed in {', '.join(sorted(ran))}", evidence=evidence)
-    elif operators and not max(operators):
-        yield failed(f"{why}, but no operator of the predictor computes in it", evidence=evidence)
-    elif asked and told and INT8 not in told:
-        yield failed(f"{why}, but the benchmark log says precision {told}", evidence=evidence)
+        message = wording(
+            "{why}, but the predictor computed in {precisions}", why=why, precisions=", ".join(sorted(ran))
+        )
+        yield failed(message, evidence=evidence)
+    elif operators == 0:
+        message = wording("{why}, but no operator of the predictor computes in it", why=why)
+        yield failed(message, evidence=evidence)
+    elif asked and told and not claimed:
+        message = wording("{why}, but the benchmark log says precision {told}", why=why, told=told)
+        yield failed(message, evidence=evidence)
     else:
-        yield passed(f"{quantised} quantised layers, the predictor computed in int8", evidence=evidence)
+        message = wording("{layers} quantised layers, the predictor computed in int8", layers=quantised or 0)
+        yield passed(message, evidence=evidence)
+
+
+def int8_operators(seen: Sequence[PredictorFacts]) -> int | None:
+    """The most operators that a predictor in int8 computed in it; None: they were not counted."""
+    counts = [one.int8_operators for one in seen if one.precision == INT8]
+    return max((count for count in counts if count is not None), default=None)
 
 
 def quantised_cell(ran: set[str], evidence: dict[str, Any]) -> Iterator[Outcome]:
@@ -294,8 +393,8 @@ def quantised_cell(ran: set[str], evidence: dict[str, Any]) -> Iterator[Outcome]
     if INT8 in ran:
         yield passed("the predictor computed in int8", evidence=evidence)
     elif ran:
-        yield unchecked(
-            f"the quantised model was deployed in {', '.join(sorted(ran))}: int8 is shown by TP305 only",
-            required=False,
-            evidence=evidence,
+        told = wording(
+            "the quantised model was deployed in {precisions}: int8 is shown by TP305 only",
+            precisions=", ".join(sorted(ran)),
         )
+        yield unchecked(told, required=False, evidence=evidence)

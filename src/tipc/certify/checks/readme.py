@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tipc.bounded import read_bounded
-from tipc.certify.checks.repo import ENTRIES, INFERENCE, conclude, item
+from tipc.certify.checks.repo import NOT_THERE, conclude, entry_names, item, wanted
 from tipc.certify.evidence.readable import MarkdownFile, all_documents, local_pictures, read_text, readmes
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
-from tipc.language import sentence
+from tipc.message import Message, wording
 
 # The chapters of the specification's README template, and how they may be called, in both languages.
 CHAPTERS = {
@@ -56,7 +56,7 @@ def requirements(scene: RepoScene) -> Iterator[Outcome]:
     text = read_text(scene.repo / "requirements.txt")
     lines = [line for line in text.splitlines() if REQUIREMENT.match(line)]
     if lines:
-        yield passed(f"{len(lines)} requirements")
+        yield passed(wording("{count} requirements", count=len(lines)))
     elif (scene.repo / "requirements.txt").is_file():
         yield failed("requirements.txt names no package")
     else:
@@ -79,34 +79,41 @@ def chapters(scene: RepoScene) -> Iterator[Outcome]:
         yield failed("there is no README.md")
         return
     judged = {document: judge(document) for document in found}
-    best = max(found, key=lambda document: sum(not note for note in judged[document].values()))
-    items = [item(f"{best.name}: {name}", not note, note) for name, note in judged[best].items()]
-    yield from conclude(items, f"{best.name}: all {len(items)}")
+    best = max(found, key=lambda document: list(judged[document].values()).count(None))
+    items = []
+    for name, note in judged[best].items():
+        what = wording("{file}: {part}", file=best.name, part=Message(name))
+        items.append(wanted(what, note is None, note or ""))
+    yield from conclude(items, wording("{file}: all {count}", file=best.name, count=len(items)))
 
 
-def judge(document: MarkdownFile) -> dict[str, str]:
-    """What is wrong with each chapter and each mention of a README; empty where nothing is."""
-    found = {name: judge_chapter(document, name, pattern) for name, pattern in CHAPTERS.items()}
+def judge(document: MarkdownFile) -> dict[str, Message | None]:
+    """What is wrong with each chapter and each mention of a README; None where nothing is."""
+    found: dict[str, Message | None] = {}
+    for name, pattern in CHAPTERS.items():
+        found[name] = judge_chapter(document, name, pattern)
     text = re.sub(r"^#.*$", "", document.text, flags=re.MULTILINE).lower()  # without the headings
     for name, pattern in MENTIONS.items():
-        found[name] = "" if re.search(pattern, text) else "not there"
+        found[name] = None
+        if not re.search(pattern, text):
+            found[name] = NOT_THERE
     return found
 
 
-def judge_chapter(document: MarkdownFile, name: str, pattern: str) -> str:
+def judge_chapter(document: MarkdownFile, name: str, pattern: str) -> Message | None:
     """A chapter of that name has something in it, of its author."""
     chapters = document.chapters[1:]  # the first is the title
     named = [chapter for chapter in chapters if re.search(pattern, chapter.heading.lower())]
     written = [chapter for chapter in named if chapter.text]
     if not named:
-        return "no such chapter"
+        return wording("no such chapter")
     if not written:
-        return "nothing stands in it"
+        return wording("nothing stands in it")
     if all(UNWRITTEN in chapter.text for chapter in written):
-        return "it is still the template's"
+        return wording("it is still the template's")
     if name == FIGURES and not any(FIGURE.search(chapter.text) for chapter in written):
-        return "no figure stands in it"
-    return ""
+        return wording("no figure stands in it")
+    return None
 
 
 @check(
@@ -118,27 +125,26 @@ def judge_chapter(document: MarkdownFile, name: str, pattern: str) -> str:
 )
 def commands(scene: RepoScene) -> Iterator[Outcome]:
     """A reader must be able to train, evaluate, predict, export and infer by copying what stands there."""
-    lines = [
-        line
-        for document in all_documents(scene.repo)
-        for block in document.blocks
-        for line in block.commands()
-    ]
+    lines = []
+    for document in all_documents(scene.repo):
+        for block in document.blocks:
+            lines += block.commands()
+    words = [set(line.split()) for line in lines]
     items = []
     for purpose, names in scripts(scene).items():
-        command = next((line for line in lines if any(name in line.split() for name in names)), "")
-        note = "" if command else f"no command runs {' or '.join(names)}"
-        items.append(item(purpose, bool(command), note))
-    yield from conclude(items, f"all {len(items)}")
+        shown = any(not line.isdisjoint(names) for line in words)
+        items.append(
+            wanted(Message(purpose), shown, wording("no command runs {scripts}", scripts=tuple(names)))
+        )
+    yield from conclude(items, wording("all {count}", count=len(items)))
 
 
 def scripts(scene: RepoScene) -> dict[str, list[str]]:
     """Purpose → the scripts of the repository for it, or the name that the specification gives it."""
     found = {}
-    for purpose, names in ENTRIES.items():
-        found[purpose] = [name for name in names if (scene.repo / name).is_file()] or [names[0]]
-    deployed = sorted({path for pattern in INFERENCE for path in scene.repo.glob(pattern)})
-    found["inference"] = [path.relative_to(scene.repo).as_posix() for path in deployed] or [INFERENCE[0]]
+    for purpose, names in entry_names(scene).items():
+        there = [name for name in names if (scene.repo / name).is_file()]
+        found[purpose] = there or names[:1]
     return found
 
 
@@ -148,7 +154,9 @@ def picture_digest(path: Path) -> str:
         content = read_bounded(path, PICTURE_LIMIT)
     except OSError:
         return ""
-    return hashlib.sha256(content).hexdigest() if content.startswith(PICTURES) else ""
+    if not content.startswith(PICTURES):
+        return ""
+    return hashlib.sha256(content).hexdigest()
 
 
 @check(
@@ -160,14 +168,13 @@ def picture_digest(path: Path) -> str:
 )
 def pictures(scene: RepoScene) -> Iterator[Outcome]:
     """The specification wants a sample picture and the visualised result of the command that is given."""
-    shown = {
-        path.resolve()
-        for document in all_documents(scene.repo)
-        for path in local_pictures(scene.repo, document)
-    }
-    contents = {digest for path in shown if (digest := picture_digest(path))}
+    contents = set()
+    for document in all_documents(scene.repo):
+        for path in local_pictures(scene.repo, document):
+            contents.add(picture_digest(path.resolve()))
+    contents.discard("")
     if len(contents) >= MIN_PICTURES:
-        yield passed(f"{len(contents)} pictures")
+        yield passed(wording("{count} pictures", count=len(contents)))
     elif contents:
         yield failed("there is one picture: it is either the sample or the result")
     else:
@@ -193,8 +200,18 @@ def documents_run(scene: RepoScene) -> Iterator[Outcome]:
     items = []
     for run in scene.doc_runs:
         if run.left_out:
-            note = f"left out: {sentence(run.left_out)}"
-        else:
-            note = f"exit {run.status} after {run.seconds:.0f} s, {run.log}"
-        items.append(item(run.name, run.left_out is not None or run.status == 0, note))
-    yield from conclude(items, f"{len(ran)} blocks of commands, {len(scene.doc_runs) - len(ran)} left out")
+            items.append(item(run.name, True, wording("left out: {why}", why=run.left_out)))
+            continue
+        note = wording(
+            "exit {status} after {seconds:.0f} s, {log}",
+            status=run.status,
+            seconds=run.seconds,
+            log=str(run.log),
+        )
+        items.append(item(run.name, run.status == 0, note))
+    good = wording(
+        "{count} blocks of commands, {left_out} left out",
+        count=len(ran),
+        left_out=len(scene.doc_runs) - len(ran),
+    )
+    yield from conclude(items, good)

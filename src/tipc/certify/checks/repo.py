@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
 
 from tipc.certify.checks.steps import CHAIN_LIMIT
 from tipc.certify.evidence import lite_data
@@ -12,7 +13,11 @@ from tipc.certify.evidence.readable import MarkdownFile, read_document, read_tex
 from tipc.certify.levels import DOCUMENTS, Level, highest
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
+from tipc.command import Command
 from tipc.kinds import TRAININGS
+from tipc.message import Message, wording
+from tipc.plan.model import Plan
+from tipc.run.record.results import Run
 
 ENTRIES = {
     "training": ("train.py", "tools/train.py"),
@@ -34,20 +39,39 @@ PATH_OPTIONS = (
 )
 
 
-def item(what: str, ok: bool, note: str = "") -> dict[str, Any]:
+NOT_THERE = wording("not there")
+
+
+def item(what: str | Message, ok: bool, note: str | Message = "") -> dict[str, Any]:
+    """One entry of a checklist. A note says more of it: of a good one as well."""
     return {"what": what, "ok": ok, "note": note}
 
 
-def conclude(items: Iterable[dict[str, Any]], good: str) -> Iterator[Outcome]:
+def wanted(what: str | Message, there: bool, otherwise: str | Message = NOT_THERE) -> dict[str, Any]:
+    """An entry that says something more only where it is not in order."""
+    if there:
+        return item(what, True)
+    return item(what, False, otherwise)
+
+
+def item_text(entry: Mapping[str, Any]) -> str | Message:
+    """An entry in a line."""
+    if not entry["note"]:
+        return cast("str | Message", entry["what"])
+    return wording("{what}: {note}", what=entry["what"], note=entry["note"])
+
+
+def conclude(items: Iterable[dict[str, Any]], good: Message) -> Iterator[Outcome]:
     """Pass if every item of a list is there, else fail with the first that is not."""
     found = list(items)
     wrong = [entry for entry in found if not entry["ok"]]
-    if wrong:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        note = f": {wrong[0]['note']}" if wrong[0]["note"] else ""
-        yield failed(f"{wrong[0]['what']}{note}{more}", items=found)
-    else:
+    if not wrong:
         yield passed(good, items=found)
+        return
+    told = wording("{item}", item=item_text(wrong[0]))
+    if len(wrong) > 1:
+        told = wording("{item} (and {count} more)", item=item_text(wrong[0]), count=len(wrong) - 1)
+    yield failed(told, items=found)
 
 
 @check(
@@ -61,19 +85,23 @@ def entry_scripts(scene: RepoScene) -> Iterator[Outcome]:
     """The spec names a script for training, evaluation, prediction, export and inference, so that everybody
     finds them in every repository."""
     items = []
-    for purpose, names in ENTRIES.items():
-        found = next((name for name in names if (scene.repo / name).is_file()), "")
-        items.append(entry(scene, purpose, found or names[0]))
-    deployed = sorted({path for pattern in INFERENCE for path in scene.repo.glob(pattern)})
-    name = deployed[0].relative_to(scene.repo).as_posix() if deployed else INFERENCE[0]
-    items.append(entry(scene, "inference", name))
-    yield from conclude(items, f"all {len(items)}")
+    for purpose, names in entry_names(scene).items():
+        there = [name for name in names if (scene.repo / name).is_file()]
+        name = [*there, *names][0]
+        items.append(wanted(wording("{purpose}: {name}", purpose=Message(purpose), name=name), bool(there)))
+    yield from conclude(items, wording("all {count}", count=len(items)))
 
 
-def entry(scene: RepoScene, purpose: str, name: str) -> dict[str, Any]:
-    """One entry script: it is there."""
-    there = (scene.repo / name).is_file()
-    return item(f"{purpose}: {name}", there, "" if there else "not there")
+def entry_names(scene: RepoScene) -> dict[str, list[str]]:
+    """Purpose → the names that a script for it may have; of the inference those that are there."""
+    found = {purpose: list(names) for purpose, names in ENTRIES.items()}
+    deployed: set[Path] = set()
+    for pattern in INFERENCE:
+        deployed.update(scene.repo.glob(pattern))
+    found["inference"] = [path.relative_to(scene.repo).as_posix() for path in sorted(deployed)]
+    if not deployed:
+        found["inference"] = [INFERENCE[0]]
+    return found
 
 
 @check(
@@ -87,12 +115,10 @@ def layout(scene: RepoScene) -> Iterator[Outcome]:
     """Configs, documents, README and the scripts have fixed names, so that a build server can run any model.
     The specification lists prepare.sh with PACT and not in its base documents: required at that level."""
     folder = scene.repo / "test_tipc"
-    level = level_of(scene)
     items = []
-    for name in level.layout:
-        there = (folder / name).exists()
-        items.append(item(f"test_tipc/{name}", there, "" if there else "not there"))
-    yield from conclude(items, f"all {len(items)}")
+    for name in level_of(scene).layout:
+        items.append(wanted(f"test_tipc/{name}", (folder / name).exists()))
+    yield from conclude(items, wording("all {count}", count=len(items)))
 
 
 def kinds_by_model(scene: RepoScene) -> dict[str, dict[str, str]]:
@@ -129,19 +155,35 @@ def configs(scene: RepoScene) -> Iterator[Outcome]:
     level = level_of(scene)
     for model, kinds in models.items():
         for kind in level.kinds:
-            config = kinds.get(kind, "")
-            items.append(
-                item(f"{model} {TRAININGS[kind]}", bool(config), config or "no config has such a cell")
-            )
+            name = f"{model} {TRAININGS[kind]}"
+            if kind in kinds:
+                items.append(item(name, True, kinds[kind]))
+            else:
+                items.append(item(name, False, wording("no config has such a cell")))
     if not items:
-        items = [item("test_tipc/configs", False, "it has no config")]
-    above = [
-        f"{TRAININGS[kind]} has {count} of {len(models)} models"
-        for kind in TRAININGS
-        if kind not in level.kinds and (count := sum(kind in kinds for kinds in models.values()))
-    ]
-    note = f"; {', '.join(above)}" if above else ""
-    yield from conclude(items, f"level {level.name}: {len(models)} models, {len(items)} chains{note}")
+        items = [item("test_tipc/configs", False, wording("it has no config"))]
+    good = wording(
+        "level {level}: {models} models, {chains} chains",
+        level=level.name,
+        models=len(models),
+        chains=len(items),
+    )
+    above = kinds_above(level, models)
+    if above:
+        good = wording("{message}; {above}", message=good, above=above)
+    yield from conclude(items, good)
+
+
+def kinds_above(level: Level, models: dict[str, dict[str, str]]) -> tuple[Message, ...]:
+    """The trainings beyond a level that some of the models have."""
+    found = []
+    for kind, title in TRAININGS.items():
+        count = sum(kind in kinds for kinds in models.values())
+        if kind not in level.kinds and count:
+            found.append(
+                wording("{kind} has {count} of {models} models", kind=title, count=count, models=len(models))
+            )
+    return tuple(found)
 
 
 @check(
@@ -159,36 +201,56 @@ def documents(scene: RepoScene) -> Iterator[Outcome]:
     items = []
     documented: dict[str, MarkdownFile] = {}
     for model, kinds in kinds_by_model(scene).items():
-        mentioned = model in readme
-        note = "" if mentioned else "not mentioned"
-        items.append(item(f"test_tipc/README.md on {model}", mentioned, note))
+        what = wording("{file} on {model}", file="test_tipc/README.md", model=model)
+        items.append(wanted(what, model in readme, wording("not mentioned")))
         for kind in kinds:
             names = DOCUMENTS.get(kind, ())
             if not names:
                 continue
-            path = next(
-                (folder / "docs" / name for name in names if (folder / "docs" / name).is_file()), None
-            )
+            path = document_of(folder / "docs", names)
             if path is None:
-                items.append(item(f"test_tipc/docs/{names[0]} on {model}", False, "not there"))
+                items.append(
+                    wanted(
+                        wording("{file} on {model}", file=f"test_tipc/docs/{names[0]}", model=model), False
+                    )
+                )
                 continue
             document = documented.setdefault(kind, read_document(scene.repo, path))
-            mentioned = model in document.text
-            note = "" if mentioned else f"{model} is not mentioned"
-            items.append(item(f"{document.name} on {model}", mentioned, note))
+            what = wording("{file} on {model}", file=document.name, model=model)
+            note = wording("{model} is not mentioned", model=model)
+            items.append(wanted(what, model in document.text, note))
     for document in documented.values():
-        runs = any(RUNS_CHAIN.search(line) for block in document.blocks for line in block.commands())
-        note = "" if runs else "no shell block runs test_train_inference_python.sh or tipc run"
-        items.append(item(f"{document.name} gives the command", runs, note))
+        what = wording("{file} gives the command", file=document.name)
+        note = wording("no shell block runs test_train_inference_python.sh or tipc run")
+        items.append(wanted(what, runs_chain(document), note))
     if items:
-        yield from conclude(items, f"{len(items)} mentions")
+        yield from conclude(items, wording("{count} mentions", count=len(items)))
     else:
         yield unchecked("there is no config to be mentioned")
 
 
+def document_of(folder: Path, names: Iterable[str]) -> Path | None:
+    """The first of several documents that is there."""
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    return None
+
+
+def runs_chain(document: MarkdownFile) -> bool:
+    """A shell block of the document runs a chain."""
+    for block in document.blocks:
+        for line in block.commands():
+            if RUNS_CHAIN.search(line):
+                return True
+    return False
+
+
 def archive_of(scene: RepoScene) -> lite_data.Archive | None:
     path = lite_data.find_archive(scene.repo)
-    return lite_data.read_archive(path) if path else None
+    if path is None:
+        return None
+    return lite_data.read_archive(path)
 
 
 @check(
@@ -203,17 +265,27 @@ def lite_archive(scene: RepoScene) -> Iterator[Outcome]:
     reads, and training goes on with the images that came out."""
     archive = archive_of(scene)
     if archive is None:
-        yield failed("there is no lite_data.tar", items=[item("lite_data.tar", False, "not there")])
+        yield failed("there is no lite_data.tar", items=[wanted("lite_data.tar", False)])
         return
     name = archive.path.relative_to(scene.repo).as_posix()
+    megabytes = archive.size / 1e6
+    missing: list[str] = []
+    if not archive.error:
+        missing = lite_data.dangling(archive)
     small = archive.size <= lite_data.SIZE_LIMIT
-    missing = [] if archive.error else lite_data.dangling(archive)
     items = [
-        item(f"{name} unpacks", not archive.error, archive.error),
-        item(f"{name} has at most 20 MB", small, f"{archive.size / 1e6:.2f} MB"),
-        item("every listed image is in it", not missing, missing[0] if missing else ""),
+        item(wording("{archive} unpacks", archive=name), not archive.error, archive.error),
+        item(
+            wording("{archive} has at most 20 MB", archive=name),
+            small,
+            wording("{size:.2f} MB", size=megabytes),
+        ),
+        item(wording("every listed image is in it"), not missing, "".join(missing[:1])),
     ]
-    yield from conclude(items, f"{name}: {len(archive.files)} files, {archive.size / 1e6:.2f} MB")
+    good = wording(
+        "{archive}: {files} files, {size:.2f} MB", archive=name, files=len(archive.files), size=megabytes
+    )
+    yield from conclude(items, good)
 
 
 @check(
@@ -231,10 +303,15 @@ def lite_images(scene: RepoScene) -> Iterator[Outcome]:
         return
     low, high = lite_data.IMAGE_LIMITS
     counts = lite_data.splits(archive)
-    items = [item(name, low <= count <= high, f"{count} images") for name, count in sorted(counts.items())]
+    items = []
+    for name, count in sorted(counts.items()):
+        items.append(item(name, low <= count <= high, wording("{count} images", count=count)))
     kinds = {lite_data.split_of(name) for name in counts}
-    items += [item(f"a {kind} split", False, "not found") for kind in ("train", "val") if kind not in kinds]
-    yield from conclude(items, ", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
+    for kind in ("train", "val"):
+        if kind not in kinds:
+            items.append(item(wording("a {split} split", split=kind), False, wording("not found")))
+    figures = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+    yield from conclude(items, wording("{figures}", figures=figures))
 
 
 @check(
@@ -252,25 +329,25 @@ def data_paths(scene: RepoScene) -> Iterator[Outcome]:
         for step in plan.steps:
             for option, value in path_options(step.argv):
                 there = (scene.repo / step.cwd / value).exists() or bool(archive and archive.has(value))
-                note = f"the command of line {step.line} of {plan.config} has it as --{option}"
-                items.setdefault(
-                    value, item(value, there, "" if there else f"neither there nor in the archive; {note}")
+                note = wording(
+                    "neither there nor in the archive; the command of line {line} of {config} has it as "
+                    "--{option}",
+                    line=step.line,
+                    config=plan.config,
+                    option=option,
                 )
+                items.setdefault(value, wanted(value, there, note))
     if items:
-        yield from conclude(items.values(), f"{len(items)} paths")
+        yield from conclude(items.values(), wording("{count} paths", count=len(items)))
     else:
         yield unchecked("no command names its data", required=False)
 
 
 def path_options(argv: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The options of a command that name data or images."""
-    for index, word in enumerate(argv):
-        key, equals, value = word.partition("=")
-        name = key.lstrip("-").rpartition(".")[2].lower().replace("-", "_")
-        if name in PATH_OPTIONS and (equals or key.startswith("-")):
-            value = value if equals else next(iter(argv[index + 1 : index + 2]), "")
-            if value and value not in ("null", "None"):
-                yield name, value
+    for option in Command(argv).options():
+        if option.key in PATH_OPTIONS and option.value not in ("", "null", "None"):
+            yield option.key, option.value
 
 
 @check(
@@ -283,26 +360,36 @@ def path_options(argv: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def newest_chain(scene: RepoScene) -> Iterator[Outcome]:
     """The time is that of the newest run of each config, all its commands one after the other."""
     items = []
+    never = 0  # of the configs that were not run here
     for plan in scene.plans:
         run = scene.runs.get(plan.config)
-        mine = next((other for other in run.plans if other.config == plan.config), None) if run else None
+        mine = plan_in(run, plan.config)
         if run is None or mine is None:
-            items.append(item(plan.config, False, "never run"))
+            never += 1
+            items.append(item(plan.config, False, wording("never run")))
             continue
         results = [run.result(mine, step) for step in mine.steps]
         seconds = sum(result.wall for result in results)
         whole = all(result.ok for result in results)
-        note = f"{seconds:.0f} s in run {run.id}" + ("" if whole else ", in which not every step passed")
+        note = wording("{seconds:.0f} s in run {run}", seconds=seconds, run=run.id)
+        if not whole:
+            note = wording("{message}, in which not every step passed", message=note)
         items.append(item(plan.config, whole and seconds <= CHAIN_LIMIT, note))
-    never = [entry for entry in items if entry["note"] == "never run"]
-    if len(never) == len([entry for entry in items if not entry["ok"]]) and (never or not items):
-        yield unchecked(
-            f"{len(never)} of {len(items)} configs were never run here",
-            remedy="tipc run test_tipc/configs",
-            items=items,
-        )
+    wrong = [entry for entry in items if not entry["ok"]]
+    if never == len(wrong) and (never or not items):
+        told = wording("{never} of {configs} configs were never run here", never=never, configs=len(items))
+        yield unchecked(told, remedy="tipc run test_tipc/configs", items=items)
     else:
-        yield from conclude(items, f"{len(items)} configs")
+        yield from conclude(items, wording("{count} configs", count=len(items)))
+
+
+def plan_in(run: Run | None, config: str) -> Plan | None:
+    """The plan of a config in a run; None: there is none."""
+    if run is not None:
+        for plan in run.plans:
+            if plan.config == config:
+                return plan
+    return None
 
 
 @check(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tipc.certify.evidence.logs import read_log
-from tipc.certify.evidence.training_log_file import complaint
+from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene
 from tipc.kinds import (
@@ -20,13 +20,14 @@ from tipc.kinds import (
     TRAIN,
     TRAIN_CHAIN,
 )
-from tipc.language import sentence, sentences
+from tipc.message import Message, wording
+from tipc.reasons import Reason
+from tipc.run.record.results import StepResult
 
 SELECT_ALL = "run them as well: `tipc run --resume --only train,eval,export,infer`"
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 # A chain that computes keeps a core busy; one that does not was waiting, or somebody has stopped it.
 IDLE_BELOW = 0.5
-IDLE = "; the processors worked for {:.0f} s only: were its processes stopped?"
 LITE = "lite_train_lite_infer"
 NO_DEVICE = ("no-device", "planned-for")  # the planner's reasons that are about the machine
 
@@ -50,17 +51,27 @@ def step_passed(scene: StepScene) -> Iterator[Outcome]:
         "wall": round(result.wall, 3),
         "log": result.log,
     }
-    why = sentence(result.reason, "en")
     if result.ok:
-        again = f" at attempt {result.attempts}" if result.state == FLAKY else ""
-        yield passed(f"passed in {result.wall:.1f} s{again}", evidence=evidence)
+        yield passed(time_taken(result), evidence=evidence)
     elif result.left_out:
         yield unchecked("not selected for this run", remedy=SELECT_ALL, evidence=evidence)
     elif result.state in (BLOCKED, PENDING, INTERRUPTED):
-        yield unchecked(f"{result.state}: {why or 'it was not run to its end'}", evidence=evidence)
+        why = result.reason or wording("it was not run to its end")
+        told = wording("{state}: {why}", state=Message(result.state), why=why)
+        yield unchecked(told, evidence=evidence)
     else:
-        told = why or "no reason was recorded"
-        yield failed(f"{result.state}: {told}{complaint(scene)}", evidence=evidence)
+        why = result.reason or wording("no reason was recorded")
+        told = wording("{state}: {why}", state=Message(result.state), why=why)
+        yield failed(with_complaint(scene, told), evidence=evidence)
+
+
+def time_taken(result: StepResult) -> Message:
+    """How long a step took that passed."""
+    if result.state == FLAKY:
+        return wording(
+            "passed in {seconds:.1f} s at attempt {attempt}", seconds=result.wall, attempt=result.attempts
+        )
+    return wording("passed in {seconds:.1f} s", seconds=result.wall)
 
 
 @check(
@@ -76,21 +87,24 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
     if not scene.outcome.ok:
         return
     if not scene.step_log.is_file():
-        yield unchecked(f"the log is not there: {scene.step_log}")
+        yield unchecked(wording("the log is not there: {path}", path=str(scene.step_log)))
         return
     errors = read_log(scene.step_log).errors
     evidence = {"log": str(scene.step_log), "errors": [f"{one.line}: {one.text}" for one in errors[:5]]}
-    escaped = next((one for one in errors if not one.handled), None)
-    if escaped is not None:
-        yield failed(
-            f"exit status 0, but the log tells of an error: {escaped.text} ({scene.step.log}:{escaped.line})",
-            line=escaped.line,
-            evidence=evidence,
+    for error in errors:
+        if error.handled:
+            continue
+        told = wording(
+            "exit status 0, but the log tells of an error: {error} ({place})",
+            error=error.text,
+            place=f"{scene.step.log}:{error.line}",
         )
-    elif errors:
-        yield passed(
-            f"it goes on without: {errors[0].text} ({scene.step.log}:{errors[0].line})", evidence=evidence
-        )
+        yield failed(told, line=error.line, evidence=evidence)
+        return
+    if errors:
+        place = f"{scene.step.log}:{errors[0].line}"
+        told = wording("it goes on without: {error} ({place})", error=errors[0].text, place=place)
+        yield passed(told, evidence=evidence)
     else:
         yield passed("no escaped error in the log", evidence=evidence)
 
@@ -107,22 +121,33 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
     that was left out because the device is not here shows nothing at all."""
     cell = scene.cell
     left_out = [skip for skip in scene.plan.skipped if skip.cell == cell.id and skip.reason.code in NO_DEVICE]
-    if not cell.not_certified and left_out:
+    if cell.not_certified:
+        told = wording(
+            "{trainer} asked for `{asked}`, ran on {device}: {why}",
+            trainer=cell.trainer,
+            asked=cell.asked,
+            device=cell.runs_on,
+            why=reasons_in_line(cell.not_certified),
+        )
+        yield not_certified(told, asked=cell.asked, runs_on=cell.runs_on)
+    elif left_out:
+        told = wording("left out: {what}: {why}", what=left_out[0].label, why=left_out[0].reason)
         yield not_certified(
-            f"left out: {left_out[0].label}: {sentence(left_out[0].reason)}",
+            told,
             asked=cell.asked,
             runs_on=cell.runs_on,
             left_out=[skip.label for skip in left_out],
         )
-    elif cell.not_certified:
-        why = sentences(cell.not_certified)
-        yield not_certified(
-            f"{cell.trainer} asked for `{cell.asked}`, ran on {cell.runs_on}: {why}",
-            asked=cell.asked,
-            runs_on=cell.runs_on,
-        )
     else:
-        yield passed(f"ran on {cell.runs_on}", asked=cell.asked, runs_on=cell.runs_on)
+        yield passed(wording("ran on {device}", device=cell.runs_on), asked=cell.asked, runs_on=cell.runs_on)
+
+
+def reasons_in_line(reasons: Sequence[Reason]) -> Reason | Message:
+    """Several reasons, one after the other."""
+    line: Reason | Message = reasons[0]
+    for reason in reasons[1:]:
+        line = wording("{first}; {second}", first=line, second=reason)
+    return line
 
 
 @check(
@@ -135,31 +160,58 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
 def chain_time(scene: PlanScene) -> Iterator[Outcome]:
     """The lite mode is for every commit: the spec wants its whole chain, all its commands one after the
     other, done within ten minutes. That is the sum of what each took by a clock that stands still while the
-    machine sleeps; what ran side by side counts in full."""
+    machine sleeps; what ran side by side counts in full. Time that a step's processes were ready to run and
+    others had the processors is no fault of the repository and does not count."""
     if scene.plan.mode != LITE:
         return
     by_kind: dict[str, float] = {}
+    waited = cpu = 0.0
     for step in scene.plan.steps:
-        by_kind[step.kind] = by_kind.get(step.kind, 0.0) + scene.result(step).wall
+        result = scene.result(step)
+        by_kind[step.kind] = by_kind.get(step.kind, 0.0) + result.wall - result.waited
+        waited += result.waited
+        cpu += result.cpu
     seconds = sum(by_kind.values())
-    cpu = sum(scene.result(step).cpu for step in scene.plan.steps)
     evidence = {
         "seconds": round(seconds, 2),
         "limit": CHAIN_LIMIT,
         "by_kind": by_kind,
         "cpu": round(cpu, 2),
+        "waited": round(waited, 2),
     }
     if seconds > CHAIN_LIMIT:
-        slowest = max(by_kind, key=lambda kind: by_kind[kind])
-        yield failed(
-            f"the steps took {seconds:.0f} s together, {by_kind[slowest]:.0f} s of it to {slowest}; "
-            f"allowed are {CHAIN_LIMIT:.0f} s" + (IDLE.format(cpu) if cpu < IDLE_BELOW * seconds else ""),
-            evidence=evidence,
-        )
+        yield failed(too_long(by_kind, cpu), evidence=evidence)
     elif len(scene.steps()) == len(scene.plan.steps):
-        yield passed(f"{seconds:.0f} s of {CHAIN_LIMIT:.0f} s", evidence=evidence)
+        told = wording("{seconds:.0f} s of {limit:.0f} s", seconds=seconds, limit=CHAIN_LIMIT)
+        if waited >= 1:
+            told = wording(
+                "{message}, and {waited:.0f} s of waiting for processors that others used",
+                message=told,
+                waited=waited,
+            )
+        yield passed(told, evidence=evidence)
     else:
         yield unchecked("not all of its steps ran", required=False, evidence=evidence)
+
+
+def too_long(by_kind: dict[str, float], cpu: float) -> Message:
+    """What is said of a chain that took too long."""
+    seconds = sum(by_kind.values())
+    slowest = max(by_kind, key=lambda kind: by_kind[kind])
+    told = wording(
+        "the steps took {seconds:.0f} s together, {most:.0f} s of it to {slowest}; allowed are {limit:.0f} s",
+        seconds=seconds,
+        most=by_kind[slowest],
+        slowest=slowest,
+        limit=CHAIN_LIMIT,
+    )
+    if cpu < IDLE_BELOW * seconds:
+        return wording(
+            "{message}; the processors worked for {cpu:.0f} s only: were its processes stopped?",
+            message=told,
+            cpu=cpu,
+        )
+    return told
 
 
 @check(
@@ -168,8 +220,7 @@ def chain_time(scene: PlanScene) -> Iterator[Outcome]:
     scope="plan",
     reads="the plan's steps",
     remedy="name the export and the inference script in the config: a chain that ends after training "
-    "shows nothing "
-    "about deployment",
+    "shows nothing about deployment",
 )
 def whole_chain(scene: PlanScene) -> Iterator[Outcome]:
     """A config whose export or inference line is empty, or stands a line too low, plans a chain that
@@ -181,16 +232,24 @@ def whole_chain(scene: PlanScene) -> Iterator[Outcome]:
     wanted = (TRAIN, EXPORT, INFER) if TRAIN in kinds else (INFER,)
     absent = [kind for kind in wanted if kind not in kinds and kind not in left_out]
     if absent:
-        told = f"the chain has no {' and no '.join(absent)}"
-        reasons = {sentence(skip.reason, "en"): None for skip in scene.plan.skipped if skip.kind in absent}
-        if reasons:
-            # The config names a script, and asks only for what is left out.
-            remedy = f"ask in the config for {' and '.join(absent)} with settings that are not left out"
-            yield unchecked(f"{told}: {'; '.join(reasons)}", remedy=remedy, kinds=sorted(kinds))
-        else:
-            yield unchecked(told, kinds=sorted(kinds))
+        yield ends_early(scene, absent, kinds)
     elif kinds >= set(wanted):
-        yield passed(" → ".join(kind for kind in STEP_KINDS if kind in kinds))
+        chain = " → ".join(kind for kind in STEP_KINDS if kind in kinds)
+        yield passed(wording("{chain}", chain=chain))
+
+
+def ends_early(scene: PlanScene, absent: list[str], kinds: set[str]) -> Outcome:
+    """What is said of a chain without some kind of step."""
+    told = wording("the chain has no {kind}", kind=absent[0])
+    for kind in absent[1:]:
+        told = wording("{message} and no {kind}", message=told, kind=kind)
+    reasons = [skip.reason for skip in scene.plan.skipped if skip.kind in absent]
+    if not reasons:
+        return unchecked(told, kinds=sorted(kinds))
+    # The config names a script, and asks only for what is left out.
+    told = wording("{message}: {why}", message=told, why=reasons_in_line(list(dict.fromkeys(reasons))))
+    remedy = wording("ask in the config for {kinds} with settings that are not left out", kinds=tuple(absent))
+    return unchecked(told, remedy=remedy, kinds=sorted(kinds))
 
 
 @check(
@@ -206,13 +265,22 @@ def untouched(scene: PlanScene) -> Iterator[Outcome]:
     tried is a failure by itself."""
     repo = scene.repo.resolve()
     changed = [path for path in scene.run.changed_sources if Path(path).resolve().is_relative_to(repo)]
-    tampered = [sentence(one, "en") for one in scene.run.tampered]
+    tampered = [wording("{what}", what=one) for one in scene.run.tampered]
     evidence = {"changed_sources": changed[:20], "tampered": tampered}
     if tampered:
-        yield failed(f"the run's record was changed: {tampered[0]}", evidence=evidence)
+        told = wording("the run's record was changed: {what}", what=tampered[0])
+        yield failed(told, evidence=evidence)
     elif changed:
-        name = Path(changed[0]).relative_to(repo) if Path(changed[0]).is_relative_to(repo) else changed[0]
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        yield failed(f"{name}{more} changed while the steps ran", evidence=evidence)
+        yield failed(changed_while_running(repo, changed), evidence=evidence)
     else:
         yield passed("as they were", evidence=evidence)
+
+
+def changed_while_running(repo: Path, changed: list[str]) -> Message:
+    """What is said of sources that a step changed."""
+    name = changed[0]
+    if Path(name).is_relative_to(repo):
+        name = Path(name).relative_to(repo).as_posix()
+    if len(changed) == 1:
+        return wording("{file} changed while the steps ran", file=name)
+    return wording("{file} and {more} more changed while the steps ran", file=name, more=len(changed) - 1)

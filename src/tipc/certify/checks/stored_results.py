@@ -9,6 +9,7 @@ from pathlib import Path
 from tipc.certify.evidence.predictions import compare_predictions, predictions, read_predictions
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.message import wording
 
 PRECISION = re.compile(r"(?<![a-z0-9])(fp32|fp16|bf16|int8)(?![a-z0-9])", re.IGNORECASE)
 SUFFIXES = (".txt", ".json", ".jsonl", ".log")
@@ -17,15 +18,19 @@ SUFFIXES = (".txt", ".json", ".jsonl", ".log")
 def stored_results(scene: StepScene) -> list[Path]:
     """The stored results that are about this model and this precision, by their names."""
     folder = scene.repo / "test_tipc" / "results"
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix in SUFFIXES]
-    named = [path for path in files if scene.plan.model in f"{path.parent.name}/{path.name}"]
-    usual = "int8" if scene.cell.precision == "pact" else "fp32"
-    precision = scene.step.settings.get("precision", usual)
-    return [
-        path
-        for path in named
-        if not (found := PRECISION.search(path.name)) or found[1].lower() == precision.lower()
-    ]
+    usual = "fp32"
+    if scene.cell.precision == "pact":
+        usual = "int8"
+    precision = scene.step.settings.get("precision", usual).lower()
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.suffix not in SUFFIXES:
+            continue
+        named = PRECISION.search(path.name)
+        other_precision = named is not None and named[1].lower() != precision
+        if scene.plan.model in f"{path.parent.name}/{path.name}" and not other_precision:
+            found.append(path)
+    return found
 
 
 @check(
@@ -50,12 +55,17 @@ def stored(scene: StepScene) -> Iterator[Outcome]:
         evidence = {"file": name, **result.evidence()}
         if not wanted:
             # A table of metrics, say: it is no promise about predictions.
-            yield unchecked(f"{name} has no line that is a prediction", required=False, evidence=evidence)
+            told = wording("{file} has no line that is a prediction", file=name)
+            yield unchecked(told, required=False, evidence=evidence)
         elif not got:
-            yield failed(f"the step printed no prediction to compare with {name}", evidence=evidence)
+            told = wording("the step printed no prediction to compare with {file}", file=name)
+            yield failed(told, evidence=evidence)
         elif absent:
-            yield failed(f"no prediction for {absent[0]}, which {name} has", evidence=evidence)
+            told = wording("no prediction for {image}, which {file} has", image=absent[0], file=name)
+            yield failed(told, evidence=evidence)
         elif result.differences:
-            yield failed(f"other than in {name}: {result.differences[0]}", evidence=evidence)
+            told = wording("other than in {file}: {difference}", file=name, difference=result.differences[0])
+            yield failed(told, evidence=evidence)
         else:
-            yield passed(f"{result.common} images as in {name}", evidence=evidence)
+            told = wording("{count} images as in {file}", count=result.common, file=name)
+            yield passed(told, evidence=evidence)

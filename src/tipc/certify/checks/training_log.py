@@ -6,12 +6,22 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from tipc.certify.evidence.log_records import BATCH_COST, FIELDS, IPS, LOSS, RATE, READER_COST, TrainingLine
+from tipc.certify.evidence.log_records import (
+    BATCH_COST,
+    FIELDS,
+    IPS,
+    LOSS,
+    RATE,
+    READER_COST,
+    EvaluationLine,
+    TrainingLine,
+)
 from tipc.certify.evidence.logs import chart_rows
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.training_log_file import place, training_log
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.message import Message, wording
 
 EPOCH_OPTIONS = ("epochs", "epoch", "num_epochs", "epoch_num")
 ITERATION_OPTIONS = ("iters", "max_iters", "iterations")
@@ -33,29 +43,46 @@ def finite(scene: StepScene) -> Iterator[Outcome]:
     evidence = {"log": str(log.path), "series": chart_rows(log.rows)}
     bad = log.whole.not_finite
     if bad is not None:
-        yield failed(f"{bad.name} is {bad.value} ({place(scene, log.path, bad.line)})", evidence=evidence)
+        told = wording(
+            "{name} is {value} ({place})",
+            name=bad.name,
+            value=bad.value,
+            place=place(scene, log.path, bad.line),
+        )
+        yield failed(told, evidence=evidence)
         return
     for row in log.rows:
-        told = impossible(row)
-        if told:
-            yield failed(f"{told} ({place(scene, log.path, row.line)})", evidence=evidence)
+        name = impossible(row)
+        if name:
+            where = place(scene, log.path, row.line)
+            told = wording("{name} is {value} ({place})", name=name, value=row.get(name), place=where)
+            yield failed(told, evidence=evidence)
             return
-    losses = [row.get(LOSS) for row in log.rows if LOSS in row.values]
+    losses = column(log.rows, LOSS)
     if losses:
-        speeds = [row.get(IPS) for row in log.rows if IPS in row.values]
-        speed = f", ips {sum(speeds) / len(speeds):.1f}" if speeds else ""
-        yield passed(f"loss {losses[0]:.4g} → {losses[-1]:.4g}{speed}", evidence=evidence)
+        told = wording("loss {first:.4g} → {last:.4g}", first=losses[0], last=losses[-1])
+        speeds = column(log.rows, IPS)
+        if speeds:
+            told = wording("{loss}, ips {ips:.1f}", loss=told, ips=sum(speeds) / len(speeds))
+        yield passed(told, evidence=evidence)
+
+
+def column(rows: Sequence[TrainingLine], name: str) -> list[float]:
+    """The values of one field, in the lines that have it."""
+    return [row.get(name) for row in rows if name in row.values]
 
 
 def impossible(row: TrainingLine) -> str:
-    """A figure of a line that cannot be: not finite, or a cost below nothing; empty if all can."""
+    """The field of a line that cannot be: not finite, or a cost below nothing; empty if all can."""
     for name in (*FIELDS, RATE):
         if not math.isfinite(row.get(name, 0.0)):
-            return f"{name} is {row.get(name)}"
+            return name
     for name in (READER_COST, BATCH_COST):
         if row.get(name, 0.0) < 0:
-            return f"{name} is {row.get(name)}"
-    return f"{IPS} is {row.get(IPS)}" if row.get(IPS, 1.0) <= 0 else ""
+            return name
+    if row.get(IPS, 1.0) <= 0:
+        return IPS
+    return ""
 
 
 @check(
@@ -70,25 +97,32 @@ def loss_moves(scene: StepScene) -> Iterator[Outcome]:
     """A loss that is the same in every line was not trained: a frozen network, a learning rate of 0, a log of
     one constant."""
     log = training_log(scene)
-    told = [row.get(LOSS) for row in log.rows if math.isfinite(row.get(LOSS))]
+    told = [loss for loss in column(log.rows, LOSS) if math.isfinite(loss)]
     if not told:
         return  # TL101 or TL103
     evidence = {"log": str(log.path), "first": told[0], "last": told[-1], "lines": len(told)}
     seen = seen_losses(scene)
     if len(set(told)) > 1:
-        yield passed(f"{len(set(told))} values in {len(told)} lines", evidence=evidence)
+        message = wording("{values} values in {lines} lines", values=len(set(told)), lines=len(told))
+        yield passed(message, evidence=evidence)
     elif len(told) == 1 and len(set(seen)) > 1:
-        yield passed(f"one training line; {len(set(seen))} values in {len(seen)} steps", evidence=evidence)
+        message = wording(
+            "one training line; {values} values in {steps} steps", values=len(set(seen)), steps=len(seen)
+        )
+        yield passed(message, evidence=evidence)
     elif len(told) == 1:
         yield unchecked("a single training line: it cannot be told whether the loss moves", evidence=evidence)
     else:
-        yield failed(f"the loss is {told[0]} in all {len(told)} training lines", evidence=evidence)
+        message = wording("the loss is {loss} in all {lines} training lines", loss=told[0], lines=len(told))
+        yield failed(message, evidence=evidence)
 
 
 def seen_losses(scene: StepScene) -> Sequence[float]:
     """The losses on which backward was called, as the witness saw them; empty where it did not see any."""
     main = scene.main_process(scene.step)
-    return main.training.losses if main is not None and main.training is not None else ()
+    if main is None or main.training is None:
+        return ()
+    return main.training.losses
 
 
 @check(
@@ -105,11 +139,7 @@ def trained_to_the_end(scene: StepScene) -> Iterator[Outcome]:
     log = training_log(scene)
     epochs = argument_number(scene.step.argv, EPOCH_OPTIONS)
     iterations = argument_number(scene.step.argv, ITERATION_OPTIONS)
-    seen_epoch = max(
-        [row.epoch for row in log.rows if row.epoch is not None]
-        + [row.epoch for row in log.whole.evaluations if row.epoch is not None],
-        default=None,
-    )
+    seen_epoch = last_epoch([*log.rows, *log.whole.evaluations])
     if epochs is not None and seen_epoch is not None:
         # Some count from zero.
         yield judged(scene, "epoch", epochs, seen_epoch, enough=seen_epoch >= epochs - 1)
@@ -117,6 +147,12 @@ def trained_to_the_end(scene: StepScene) -> Iterator[Outcome]:
         yield from iterations_done(scene, iterations, log.rows)
     elif log.rows:
         yield unchecked("neither the command nor the log tells epochs or iterations", required=False)
+
+
+def last_epoch(rows: Sequence[TrainingLine | EvaluationLine]) -> int | None:
+    """The highest epoch that a line tells; None: none does."""
+    epochs = [row.epoch for row in rows if row.epoch is not None]
+    return max(epochs, default=None)
 
 
 def iterations_done(scene: StepScene, asked: float, rows: Sequence[TrainingLine]) -> Iterator[Outcome]:
@@ -137,11 +173,13 @@ def judged(scene: StepScene, unit: str, asked: float, seen: int, *, enough: bool
     """What follows from how far it came."""
     log = training_log(scene)
     evidence = {"log": str(log.path), "unit": unit, "asked": asked, "seen": seen}
+    values = {"unit": Message(unit), "seen": seen, "asked": asked}
     if enough:
-        return passed(f"{unit} {seen} of {asked:g}", evidence=evidence)
-    return failed(
-        f"asked for {asked:g} {unit}s, the log ends at {unit} {seen} ({log.path.name})", evidence=evidence
+        return passed(wording("{unit} {seen} of {asked:g}", **values), evidence=evidence)
+    told = wording(
+        "asked for {asked:g} {unit}s, the log ends at {unit} {seen} ({log})", **values, log=log.path.name
     )
+    return failed(told, evidence=evidence)
 
 
 @check(
@@ -155,7 +193,8 @@ def bounded_loss(scene: StepScene) -> Iterator[Outcome]:
     """A training that diverges ends with a loss that is finite, a model that is worthless, and no error."""
     log = training_log(scene)
     losses = [loss for loss in seen_losses(scene) if math.isfinite(loss)]
-    losses = losses or [row.get(LOSS) for row in log.rows if math.isfinite(row.get(LOSS))]
+    if not losses:
+        losses = [loss for loss in column(log.rows, LOSS) if math.isfinite(loss)]
     if len(losses) < 2:
         return
     last = losses[-max(1, len(losses) // 4) :]
@@ -163,9 +202,13 @@ def bounded_loss(scene: StepScene) -> Iterator[Outcome]:
     bound = GROWN * max(abs(losses[0]), 1.0)
     evidence = {"first": losses[0], "mean_of_last_quarter": mean, "bound": bound, "losses": len(losses)}
     if mean > bound:
-        yield failed(
-            f"the loss grew from {losses[0]:.4g} to {mean:.4g}, the mean of the last {len(last)}",
-            evidence=evidence,
+        told = wording(
+            "the loss grew from {first:.4g} to {mean:.4g}, the mean of the last {count}",
+            first=losses[0],
+            mean=mean,
+            count=len(last),
         )
+        yield failed(told, evidence=evidence)
     else:
-        yield passed(f"{losses[0]:.4g} at the beginning, {mean:.4g} at the end", evidence=evidence)
+        told = wording("{first:.4g} at the beginning, {mean:.4g} at the end", first=losses[0], mean=mean)
+        yield passed(told, evidence=evidence)

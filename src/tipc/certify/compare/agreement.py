@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tipc.message import Message, wording
+
 Array = NDArray[Any]
 
 # Noise in a column as a share of its spread. A share of 1e-3 is 60 dB: no decision of weight hangs on it.
@@ -65,23 +67,28 @@ class Agreement:
     decisions: int
     flat: bool  # the reference hardly differs from sample to sample: agreement shows little
     column: int = -1  # the worst one
+    kept: int = 0  # decisions that are the same, near ties counted as they fell; 0 where nothing is decided
 
     def agrees(self, bound: Bound) -> bool:
         """Whether this is agreement."""
         return self.finite and self.noise <= bound.noise and self.equal >= bound.decisions * self.decisions
 
-    def text(self) -> str:
+    def text(self) -> Message:
         """``max |Δ| 2e-06, noise 1e-06 of the signal, 8/8 decisions``."""
-        words = [f"max |Δ| {self.max_abs:.2g}"]
+        parts = [wording("max |Δ| {max_abs:.2g}", max_abs=self.max_abs)]
         if self.noise:
-            words.append(f"noise {self.noise:.2g} of the signal")
-        words.append(f"{self.equal}/{self.decisions} decisions equal")
-        return ", ".join(words)
+            parts.append(wording("noise {noise:.2g} of the signal", noise=self.noise))
+        parts.append(
+            wording("{equal}/{decisions} decisions equal", equal=self.equal, decisions=self.decisions)
+        )
+        return wording("{parts}", parts=tuple(parts))
 
 
 def class_axis(array: Array) -> int:
     """The axis of classes or channels: 1 in batches of vectors and pictures, the last in sequences."""
-    return array.ndim - 1 if array.ndim == 3 else 1
+    if array.ndim == 3:
+        return 2
+    return 1
 
 
 def compare(wanted: Array, got: Array, unit: float = 0.0) -> Agreement:
@@ -99,8 +106,10 @@ def compare(wanted: Array, got: Array, unit: float = 0.0) -> Agreement:
 
 def _integers(wanted: Array, got: Array) -> Agreement:
     same = int((wanted == got).sum())
-    finite = bool(np.isfinite(got).all()) if got.dtype.kind == "f" else True
-    largest = float(np.abs(wanted.astype(np.float64) - got).max(initial=0.0)) if finite else np.inf
+    finite = got.dtype.kind != "f" or bool(np.isfinite(got).all())
+    largest = np.inf
+    if finite:
+        largest = float(np.abs(wanted.astype(np.float64) - got).max(initial=0.0))
     flat = wanted.size > 1 and bool((wanted == wanted.reshape(-1)[0]).all())
     scale = float(np.abs(wanted).max(initial=0))
     return Agreement(got.shape, finite, 0.0, largest, scale, same, wanted.size, flat)
@@ -129,7 +138,9 @@ def _floats(wanted: Array, got: Array, unit: float) -> Agreement:
     if are_shares(reference):
         unit = 1.0
     noise = column_noise(reference, difference, unit)
-    worst = int(noise.argmax()) if noise.size else -1
+    worst = -1
+    if noise.size:
+        worst = int(noise.argmax())
     equal, decisions = same_decisions(reference, answer)
     return Agreement(
         got.shape,
@@ -141,6 +152,7 @@ def _floats(wanted: Array, got: Array, unit: float) -> Agreement:
         decisions,
         is_flat(reference),
         worst,
+        kept_decisions(reference, answer),
     )
 
 
@@ -188,6 +200,13 @@ def same_decisions(reference: Array, answer: Array) -> tuple[int, int]:
     near = max(TIE * float(np.median(reference.std(0))), TURNED * float(usual))
     tie = gap <= near + LAST_DIGITS * np.abs(reference[rows, best])
     return int(((best == chosen) | tie).sum()), len(reference)
+
+
+def kept_decisions(reference: Array, answer: Array) -> int:
+    """How many rows have their largest value in the same column, ties or not."""
+    if reference.shape[1] < 2:
+        return 0
+    return int((reference.argmax(1) == answer.argmax(1)).sum())
 
 
 def is_flat(reference: Array) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tipc.message import Message, wording
+
 Array = NDArray[Any]
 
 MOST = 4  # pictures that are looked at
@@ -23,7 +25,10 @@ COLOURED = 0.5  # correlation of differences between channels: less is grey, and
 STRAIGHT = 0.8  # share of a channel that a straight line must explain before its slope tells anything
 OTHER = 0.25  # by which two slopes, or offsets as shares of the range, must differ to be others
 OWNED = 16  # pictures whose files are looked for
+NOISE = 0.1  # correlation of neighbouring pixels: less is noise,
+PICTURE = 0.5  # and more a picture
 CLEARLY = 0.1  # by which a file must be more like a picture than every other one
+UPRIGHT = "upright"
 FLIPS = {"": (1, 1), "upside down": (-1, 1), "mirrored": (1, -1), "turned around": (-1, -1)}
 
 
@@ -52,8 +57,13 @@ def what_was_fed(pictures: Array, files: Mapping[str, Array]) -> Fed:
         return Fed()
     # All pictures of a batch have one size: the files are cut for it once.
     height, width = fed[0].shape[1:]
-    cuts = [cut for file in list(files.values())[:FILES] for cut in geometries(file, height, width)]
-    seen = [one for picture in fed for one in best_file(picture, cuts)]
+    cuts: list[Array] = []
+    for file in list(files.values())[:FILES]:
+        cuts += geometries(file, height, width)
+    if not cuts:
+        return Fed()
+    greys = np.array([unit(cut.mean(0)).ravel() for cut in cuts])
+    seen = [one for picture in fed for one in best_file(picture, cuts, greys)]
     if not seen:
         return Fed()
     orders = [order_of(picture, file) for picture, file, _flip in seen]
@@ -70,25 +80,32 @@ def owners(pictures: Array, files: Mapping[str, Array]) -> list[str]:
     if pictures.ndim != 4 or pictures.shape[1] != 3 or not len(pictures) or len(files) < 2:
         return []
     height, width = thinned(pictures[0]).shape[1:]
-    cuts = {path: list(geometries(file, height, width)) for path, file in list(files.items())[:FILES]}
+    names: list[str] = []  # of the file of each cut
+    cuts: list[Array] = []
+    for path, file in list(files.items())[:FILES]:
+        for pixels in geometries(file, height, width):
+            names.append(path)
+            cuts.append(unit(centred(pixels)).ravel())
+    table = np.array(cuts)
     found = []
     for picture in pictures[:OWNED]:
-        fed = thinned(picture)
-        likeness = sorted((best_likeness(fed, own), path) for path, own in cuts.items())
-        (second, _), (best, path) = likeness[-2:]
+        likeness = (table @ turned_all_ways(thinned(picture))).max(1)
+        by_file: dict[str, float] = {}
+        for path, like in zip(names, likeness, strict=True):
+            by_file[path] = max(float(like), by_file.get(path, -1.0))
+        (_, second), (path, best) = sorted(by_file.items(), key=lambda one: (one[1], one[0]))[-2:]
         found.append(path if best >= ALIKE and best - second >= CLEARLY else "")
     return found
 
 
-def best_likeness(fed: Array, cuts: Sequence[Array]) -> float:
-    """How like a fed picture is to a file, cut and turned in the way that suits it best."""
-    best = -1.0
-    for cut in cuts:
-        for down, right in FLIPS.values():
-            for channels in (1, -1):
-                turned = cut[::channels, ::down, ::right]
-                best = max(best, correlation(centred(turned), centred(fed)))
-    return best
+def turned_all_ways(picture: Array) -> Array:
+    """A picture in every flip and order of channels, each as a column that is a unit."""
+    fed = unit(centred(picture))
+    ways = []
+    for down, right in FLIPS.values():
+        for channels in (1, -1):
+            ways.append(fed[::channels, ::down, ::right].ravel())
+    return np.array(ways).T
 
 
 def centred(picture: Array) -> Array:
@@ -102,43 +119,56 @@ def thinned(picture: Array) -> Array:
     return picture[:, ::stride, ::stride].astype(np.float64)
 
 
-def best_file(fed: Array, cuts: Sequence[Array]) -> Iterator[tuple[Array, Array, str]]:
-    """The file that a fed picture is of, as it was cut, and how it was turned; nothing: it is like none."""
-    grey = fed.mean(0)
-    best: tuple[float, Array, str] | None = None
-    for cut in cuts:
-        for flip, (down, right) in FLIPS.items():
-            turned = cut[:, ::down, ::right]
-            likeness = correlation(turned.mean(0), grey)
-            if best is None or likeness > best[0] + 1e-6:
-                best = (likeness, turned, flip)
-    if best is not None and best[0] >= ALIKE:
-        yield fed, best[1], best[2]
+def best_file(fed: Array, cuts: Sequence[Array], greys: Array) -> Iterator[tuple[Array, Array, str]]:
+    """The file that a fed picture is of, as it was cut, and how it was turned; nothing: it is like none.
+
+    ``greys`` has a row for each cut: its mean over the channels, as a unit."""
+    grey = unit(fed.mean(0))
+    # Turning a picture changes neither its mean nor its length: what was fed is turned just as well.
+    ways = np.array([grey[::down, ::right].ravel() for down, right in FLIPS.values()]).T
+    likeness = greys @ ways
+    best = float(likeness.max())
+    if best < ALIKE:
+        return
+    cut, way = np.argwhere(likeness >= best - 1e-6)[0]
+    flip = list(FLIPS)[way]
+    down, right = FLIPS[flip]
+    yield fed, cuts[cut][:, ::down, ::right], flip
 
 
 def geometries(file: Array, height: int, width: int) -> Iterator[Array]:
     """A file (height, width, 3) as (3, height, width) in 0 to 1: as a whole, or the middle of it."""
-    image = file.astype(np.float64).transpose(2, 0, 1) / 255
-    rows, columns = image.shape[1:]
-    yield sampled(image, 0, rows, 0, columns, height, width)
+    rows, columns = file.shape[:2]
+    yield sampled(file, 0, rows, 0, columns, height, width)
     short = min(rows / height, columns / width)
     for share in (1.0, 224 / 256):  # the largest middle part of this form, and seven eighths of it
         tall, wide = height * short * share, width * short * share
         top, left = (rows - tall) / 2, (columns - wide) / 2
-        yield sampled(image, top, top + tall, left, left + wide, height, width)
+        yield sampled(file, top, top + tall, left, left + wide, height, width)
 
 
 def sampled(
-    image: Array, top: float, bottom: float, left: float, right: float, height: int, width: int
+    file: Array, top: float, bottom: float, left: float, right: float, height: int, width: int
 ) -> Array:
-    """A part of an image at other sizes: means over blocks where it becomes smaller."""
+    """A part of a file at another size, as ``geometries`` wants it: means over blocks where it becomes
+    smaller."""
     factor = max(1, int(min((bottom - top) / height, (right - left) / width)))
     down = top + (np.arange(height * factor) + 0.5) * (bottom - top) / (height * factor)
     across = left + (np.arange(width * factor) + 0.5) * (right - left) / (width * factor)
-    rows = np.clip(down.astype(int), 0, image.shape[1] - 1)
-    columns = np.clip(across.astype(int), 0, image.shape[2] - 1)
-    part = image[:, rows][:, :, columns]
-    return np.asarray(part.reshape(3, height, factor, width, factor).mean((2, 4)))
+    rows = np.clip(down.astype(int), 0, file.shape[0] - 1)
+    columns = np.clip(across.astype(int), 0, file.shape[1] - 1)
+    total = np.zeros((height, width, 3))
+    for row in range(factor):  # sums of slices: much faster than a mean over two axes
+        for column in range(factor):
+            total += file[rows[row::factor][:, None], columns[column::factor]]
+    return np.ascontiguousarray((total / (255 * factor**2)).transpose(2, 0, 1))
+
+
+def unit(picture: Array) -> Array:
+    """Without its mean and of length 1, so that a product of two is their correlation; 0 for a constant."""
+    moved = picture - picture.mean()
+    length = float(np.linalg.norm(moved))
+    return np.asarray(moved / length) if length > 1e-12 else np.zeros_like(moved)
 
 
 def correlation(one: Array, other: Array) -> float:
@@ -177,17 +207,61 @@ def agreed(words: list[str]) -> str:
     return told.pop() if len(told) == 1 else ""
 
 
-def difference(evaluated: Fed, deployed: Fed) -> str:
-    """What the deployment does otherwise than the evaluation, in words; empty: nothing that shows."""
+def neighbours_alike(pictures: Array) -> float:
+    """The mean correlation of neighbouring pixels in pictures (batch, channels, height, width)."""
+    values = []
+    for picture in pictures[:MOST].astype(np.float64):
+        for channel in picture[:3]:
+            values.append(correlation(channel[:, 1:], channel[:, :-1]))
+            values.append(correlation(channel[1:], channel[:-1]))
+    return float(np.mean(values)) if values else 0.0
+
+
+def not_of_images(
+    pictures: Array, fed: Array, evaluated: Fed, deployed: Fed, *, shared: bool
+) -> Message | None:
+    """Why what an evaluation was fed cannot be of images, as what the deployment was fed is; None: it can.
+
+    ``shared``: both opened the same files."""
+    one, other = neighbours_alike(pictures), neighbours_alike(fed)
+    if abs(one) < NOISE and other > PICTURE:
+        return wording(
+            "the evaluation was fed noise: neighbouring pixels correlate by {one:.2f}, in the deployment by "
+            "{other:.2f}",
+            one=one,
+            other=other,
+        )
+    alike = deployed.pictures == min(len(fed), MOST)
+    if shared and alike and not evaluated.pictures and pictures.shape[1:] == fed.shape[1:]:
+        return wording(
+            "nothing that the evaluation was fed is like a file that it opened; all that the deployment was "
+            "fed is"
+        )
+    return None
+
+
+def difference(evaluated: Fed, deployed: Fed) -> Message | None:
+    """What the deployment does otherwise than the evaluation, in words; None: nothing that shows."""
     if evaluated.order and deployed.order and evaluated.order != deployed.order:
-        return f"its channels are in the order {deployed.order}, the evaluation's in {evaluated.order}"
+        return wording(
+            "its channels are in the order {deployed}, the evaluation's in {evaluated}",
+            deployed=deployed.order,
+            evaluated=evaluated.order,
+        )
     if evaluated.pictures and deployed.pictures and evaluated.flip != deployed.flip:
-        turned = deployed.flip or "upright"
-        return f"it feeds its images {turned}, the evaluation {evaluated.flip or 'upright'}"
+        return wording(
+            "it feeds its images {deployed}, the evaluation {evaluated}",
+            deployed=Message(deployed.flip or UPRIGHT),
+            evaluated=Message(evaluated.flip or UPRIGHT),
+        )
     if not evaluated.slope or not deployed.slope:
-        return ""
+        return None
     ratio = deployed.slope / evaluated.slope
     offset = (deployed.offset - evaluated.offset) / abs(evaluated.slope)
     if not 1 - OTHER <= ratio <= 1 + OTHER or abs(offset) > OTHER:
-        return f"another mean or scale: it feeds {deployed.line}, the evaluation {evaluated.line}"
-    return ""
+        return wording(
+            "another mean or scale: it feeds {deployed}, the evaluation {evaluated}",
+            deployed=deployed.line,
+            evaluated=evaluated.line,
+        )
+    return None

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tipc.message import Message, wording
+
 Array = NDArray[Any]
 
 ALIKE = 0.98  # correlation of two pictures that show the same
@@ -22,18 +24,22 @@ class SamePictures:
 
     pairs: int
     max_abs: float
-    note: str
+    note: Message
     certain: bool = False  # the explanation leaves nothing over: another mean, scale or order of channels
 
 
 def same_pictures(first: Array, second: Array) -> SamePictures:
     """Pictures (batch, channels, height, width) of the first batch that are in the second, too."""
     if first.shape[1:] != second.shape[1:]:
-        return SamePictures(0, np.inf, f"{list(first.shape[1:])} against {list(second.shape[1:])}")
+        return SamePictures(
+            0,
+            np.inf,
+            wording("{one} against {other}", one=list(first.shape[1:]), other=list(second.shape[1:])),
+        )
     first, second = first[:MOST].astype(np.float64), second[:MOST].astype(np.float64)
     pairs = find_pairs(first, second)
     if not pairs:
-        return SamePictures(0, np.inf, "no picture of one is like one of the other")
+        return SamePictures(0, np.inf, wording("no picture of one is like one of the other"))
     one = first[[a for a, _ in pairs]]
     other = second[[b for _, b in pairs]]
     largest = float(np.abs(one - other).max())
@@ -66,20 +72,20 @@ def outlines(pictures: Array) -> Array:
     return np.asarray(flat / np.maximum(size, 1e-12))
 
 
-def explain(one: Array, other: Array) -> tuple[str, bool]:
+def explain(one: Array, other: Array) -> tuple[Message, bool]:
     """What was done to the second, in words, and whether that leaves nothing over."""
     spread = max(float(one.std()), 1e-12)
     if np.abs(one - other).max() <= EXACT * spread:
-        return "", True
+        return wording(""), True
     channels = one.shape[1]
     if channels > 1:
         line = straight_line(one[:, ::-1], other)
         if line and not straight_line(one, other):
-            return "the channels are in the other order (RGB and BGR)", True
+            return wording("the channels are in the other order (RGB and BGR)"), True
     line = straight_line(one, other)
     if line:
-        return f"another mean or scale: deployed = {line} of evaluated, by channel", True
-    return "no change of mean, scale or colour order explains it: another resize or crop", False
+        return wording("another mean or scale: deployed = {line} of evaluated, by channel", line=line), True
+    return wording("no change of mean, scale or colour order explains it: another resize or crop"), False
 
 
 def straight_line(one: Array, other: Array) -> str:

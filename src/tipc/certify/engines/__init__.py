@@ -4,6 +4,10 @@ Each file here has a name, says to which models it applies, and sets up a ``padd
 imported by ``tipc``, which asks ``applies``, and loaded by its path in the probe, under the config's own
 interpreter, where ``configure`` is called: so it imports nothing but the standard library.
 
+An int8 engine may have ``round_anew`` as well: it changes a quantised program so that paddle's own kernels
+compute what the engine computes. With that, a network that makes much of every rounding can be told from an
+engine that is wrong.
+
 A plug-in adds engines by the hook ``tipc_engines``, as modules of the same form.
 """
 
@@ -44,6 +48,11 @@ class Engine:
     def applies(self, model: Model) -> bool:
         """Whether a model can and should be tried in it."""
         return bool(self.module.applies(model.legacy, model.quantised, model.used))
+
+    @property
+    def rounds_anew(self) -> bool:
+        """Whether it rounds a quantised model in other places or steps than the model itself says."""
+        return hasattr(self.module, "round_anew")
 
 
 def tipc_engines() -> list[Any]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tipc.kinds import INT8
+
 NAME = "onednn-int8"
-PRECISION = "int8"
+PRECISION = INT8
 # With no operators named, oneDNN's int8 pass also takes those that it cannot do (concat of a segmentation).
 OPERATORS = {"conv2d", "depthwise_conv2d", "fused_conv2d"}
+UNSIGNED = ("relu", "relu6")  # what comes out of these is never negative
+LARGEST = 127
 
 
 def applies(legacy: bool, quantised: bool, used: frozenset[str]) -> bool:
@@ -19,3 +23,61 @@ def configure(config: Any) -> None:
     """int8 is a setting of oneDNN."""
     config.enable_mkldnn()
     config.enable_mkldnn_int8(OPERATORS)
+
+
+def round_anew(program: Any, scope: Any, place: Any) -> None:
+    """Round weights and activations of a quantised program as oneDNN does, for paddle's own kernels.
+
+    paddle's passes for oneDNN make floats of the stored weights, and integers again with 127 as the largest
+    of each channel: a model that stores up to 63 is rounded once more. What comes out of a ReLU is kept
+    without a sign, in 255 steps instead of 127.
+    """
+    operators = program.global_block().ops
+    makers = {}
+    for operator in operators:
+        for name in operator.output_arg_names:
+            makers[name] = operator
+    for operator in operators:
+        if operator.type == "dequantize_linear" and operator.input("X")[0] not in makers:
+            _use_whole_range(operator, scope, place)
+        elif operator.type == "quantize_linear":
+            maker = makers.get(operator.input("X")[0])
+            if maker is not None and maker.type in UNSIGNED:
+                _double_steps(operator, operators)
+
+
+def _use_whole_range(operator: Any, scope: Any, place: Any) -> None:
+    """Give the stored weights of a layer the whole range of int8, and their scales what fits to that."""
+    import numpy as np
+
+    stored = scope.find_var(operator.input("X")[0]).get_tensor()
+    scales = scope.find_var(operator.input("Scale")[0]).get_tensor()
+    weights, factors = np.array(stored), np.array(scales)
+    if weights.dtype != np.int8:
+        return
+    axis = operator.attr("quant_axis")
+    if factors.size == 1:
+        peaks = np.abs(weights.astype("float64")).max().reshape(1)
+        shape = [1] * weights.ndim
+    else:
+        channels = np.moveaxis(weights.astype("float64"), axis, 0)
+        peaks = np.abs(channels.reshape(len(channels), -1)).max(axis=1)
+        shape = [1] * weights.ndim
+        shape[axis] = -1
+    peaks = np.where(peaks == 0, LARGEST, peaks)  # a channel of zeros stays one
+    anew = np.rint(weights * (LARGEST / peaks).reshape(shape))
+    stored.set(anew.astype("int8"), place)
+    scales.set((factors * peaks / LARGEST).astype(factors.dtype), place)
+
+
+def _double_steps(operator: Any, operators: Any) -> None:
+    """One bit more, for the operator and for those that read what it makes."""
+    made = operator.output("Y")[0]
+    changed = [operator]
+    for one in operators:
+        if one.type == "dequantize_linear" and one.input("X")[0] == made:
+            changed.append(one)
+    for one in changed:
+        one._set_attr("bit_length", 9)
+        one._set_attr("qmin", -256)
+        one._set_attr("qmax", 255)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tipc.kinds import FP32
+
 NAME = "openvino"
-PRECISION = "fp32"
+PRECISION = FP32
 
 
 def applies(legacy: bool, quantised: bool, used: frozenset[str]) -> bool:

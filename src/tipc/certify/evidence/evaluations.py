@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,14 @@ def last_evaluation(process: ProcessFacts | None, trained: frozenset[str]) -> Ev
     digests are given; the last of any where none had them."""
     if process is None:
         return None
-    fed = [one for one in reversed(process.evaluations) if one.calls]
-    for one in fed:
+    last = None
+    for one in reversed(process.evaluations):
+        if not one.calls:
+            continue
         if one.weights is not None and trained and trained.issuperset(one.weights.tensors.values()):
             return one
-    return fed[0] if fed else None
+        last = last or one
+    return last
 
 
 def seen_evaluation(scene: PlanScene, cell: str) -> SeenEvaluation | None:
@@ -68,8 +72,10 @@ def _has_trained_weights(scene: PlanScene, cell: str, facts: EvaluationFacts) ->
     """Whether the network that was evaluated has every trained tensor, or none that was not trained: the
     clipping values of PACT serve the training alone, and an export may leave them out."""
     trained = scene.trained_digests(cell)
-    evaluated = set(facts.weights.tensors.values()) if facts.weights is not None else set()
-    return bool(trained and evaluated) and (trained <= evaluated or evaluated <= trained)
+    if not trained or facts.weights is None or not facts.weights.tensors:
+        return False
+    evaluated = set(facts.weights.tensors.values())
+    return trained <= evaluated or evaluated <= trained
 
 
 def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arrays]:
@@ -79,11 +85,11 @@ def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arr
     form: Any = None
     samples = size = 0
     for call in calls:
-        given = {name: arrays[key] for name, key in call.inputs.items() if key in arrays}
-        got = {name: arrays[key] for name, key in call.outputs.items() if key in arrays}
+        given, got = _kept(call.inputs, arrays), _kept(call.outputs, arrays)
+        every = [*given.values(), *got.values()]
         this = _form(given), _form(got)
         form = form or this
-        size += sum(value.nbytes for value in (*given.values(), *got.values()))
+        size += sum(value.nbytes for value in every)
         if this != form or (samples and (samples >= MOST_SAMPLES or size > MOST_BYTES)):
             break
         for name, value in given.items():
@@ -91,20 +97,34 @@ def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arr
         for name, value in got.items():
             outputs.setdefault(name, []).append(value)
         samples += max((len(value) for value in given.values() if value.ndim), default=1)
-        if not _can_be_laid_together(given, got):
+        if not _can_be_laid_together(every):
             break
     return _concatenated(inputs), _concatenated(outputs)
+
+
+def _kept(keys: Mapping[str, str], arrays: Arrays) -> Arrays:
+    """The arrays of a call that were kept, by their names."""
+    return {name: arrays[key] for name, key in keys.items() if key in arrays}
 
 
 def _form(arrays: Arrays) -> tuple[tuple[str, tuple[int, ...], str], ...]:
     return tuple((name, value.shape[1:], value.dtype.str) for name, value in arrays.items())
 
 
-def _can_be_laid_together(given: Arrays, got: Arrays) -> bool:
+def _can_be_laid_together(every: Sequence[NDArray[Any]]) -> bool:
     """Every array has one row a sample: not so the boxes of a detector."""
-    counts = {len(value) for value in (*given.values(), *got.values()) if value.ndim}
-    return len(counts) == 1 and all(value.ndim for value in (*given.values(), *got.values()))
+    counts = set()
+    for value in every:
+        if not value.ndim:
+            return False
+        counts.add(len(value))
+    return len(counts) == 1
 
 
 def _concatenated(parts: dict[str, list[NDArray[Any]]]) -> Arrays:
-    return {name: values[0] if len(values) == 1 else np.concatenate(values) for name, values in parts.items()}
+    found = {}
+    for name, values in parts.items():
+        found[name] = values[0]
+        if len(values) > 1:
+            found[name] = np.concatenate(values)
+    return found

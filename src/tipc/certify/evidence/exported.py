@@ -27,16 +27,20 @@ class ExportedModel:
 
 def exports_seen(facts: StepFacts | None) -> list[ExportFacts]:
     """Every export that the witness saw in a step, in order."""
-    if facts is None:
-        return []
-    return [export for process in facts.processes for export in process.exports]
+    found: list[ExportFacts] = []
+    if facts is not None:
+        for process in facts.processes:
+            found += process.exports
+    return found
 
 
 def predictors_seen(facts: StepFacts | None) -> list[PredictorFacts]:
     """Every predictor that ran, in order."""
-    if facts is None:
-        return []
-    return [one for process in facts.processes for one in process.predictors if one.runs]
+    found: list[PredictorFacts] = []
+    if facts is not None:
+        for process in facts.processes:
+            found += [one for one in process.predictors if one.runs]
+    return found
 
 
 def exported_model(scene: PlanScene, step: Step) -> ExportedModel | None:
@@ -53,7 +57,11 @@ def exported_model(scene: PlanScene, step: Step) -> ExportedModel | None:
 
 def opened_models(scene: PlanScene, cell: str) -> set[str]:
     """The models that the cell's inference steps opened."""
-    return {one.model for step in scene.steps(INFER, cell) for one in predictors_seen(scene.facts(step))}
+    opened = set()
+    for step in scene.steps(INFER, cell):
+        for one in predictors_seen(scene.facts(step)):
+            opened.add(one.model)
+    return opened
 
 
 def _models(scene: PlanScene, step: Step) -> list[ExportedModel]:

@@ -10,7 +10,6 @@ from tipc.certify.evidence.option_values import argument
 from tipc.certify.scene import StepScene
 
 OPTIONS = (
-    "img-path",
     "img_path",
     "image_path",
     "image_dir",

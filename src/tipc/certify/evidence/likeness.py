@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tipc.certify.compare.agreement import Agreement, Bound, compare
 from tipc.certify.compare.detections import Matches, are_detections, matched
 from tipc.certify.compare.heads import candidates
+from tipc.message import Message, wording
 
 Arrays = Mapping[str, NDArray[Any]]
 SET_SHARE = 0.99  # of the boxes of a detector
@@ -46,15 +47,26 @@ class Likeness:
         """Most boxes are level with the last of their list: which of them are in it, rounding decides."""
         return self.boxes is not None and self.boxes.tied * 2 > self.boxes.all
 
-    def text(self) -> str:
+    def text(self) -> Message:
         """The figures in a line."""
         if self.agreement is None:
-            return "no output of the trained network has its form"
+            return wording("no output of the trained network has its form")
         if self.boxes is not None:
-            tied = f", {self.boxes.tied} tied with the last of their list" if self.boxes.tied else ""
-            return f"{self.boxes.found} of {self.boxes.all} boxes alike{tied}"
-        added = "" if self.head == "identity" else f", after {self.head}"
-        return f"{self.agreement.text()}{added}"
+            return self._boxes_text(self.boxes)
+        if self.head == "identity":
+            return self.agreement.text()
+        return wording("{figures}, after {head}", figures=self.agreement.text(), head=self.head)
+
+    @staticmethod
+    def _boxes_text(boxes: Matches) -> Message:
+        if not boxes.tied:
+            return wording("{found} of {all} boxes alike", found=boxes.found, all=boxes.all)
+        return wording(
+            "{found} of {all} boxes alike, {tied} tied with the last of their list",
+            found=boxes.found,
+            all=boxes.all,
+            tied=boxes.tied,
+        )
 
     def row(self) -> dict[str, Any]:
         """For the evidence."""
@@ -81,36 +93,40 @@ def likenesses(trained: Arrays, got: Arrays, batch: int) -> list[Likeness]:
 
 
 def _best(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness:
+    boxes = _boxes(name, value, trained, batch)
+    if boxes is not None:
+        return boxes
     found: list[tuple[tuple[float, float], Likeness]] = []
     for other, wanted in trained.items():
         for head, made in candidates(wanted, value.shape):
             agreement = compare(made, value, head.unit)
             share = agreement.equal / max(agreement.decisions, 1)
-            noise = agreement.noise if agreement.finite else np.inf
+            noise = np.inf
+            if agreement.finite:
+                noise = agreement.noise
             # Decisions have no noise: what they get wrong counts as much.
             found.append(((max(noise, 1.0 - share), -share), Likeness(name, other, head.name, agreement)))
-    boxes = _boxes(name, value, trained, batch)
-    if boxes is not None:
-        return boxes
-    if not found:
-        finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
-        broken = Agreement(value.shape, finite, np.inf, np.inf, 0.0, 0, 1, flat=False)
-        return Likeness(name, "", "", None if finite else broken)
-    return min(found, key=lambda pair: pair[0])[1]
+    if found:
+        return min(found, key=lambda pair: pair[0])[1]
+    if value.dtype.kind == "f" and not np.isfinite(value).all():
+        broken = Agreement(value.shape, False, np.inf, np.inf, 0.0, 0, 1, flat=False)
+        return Likeness(name, "", "", broken)
+    return Likeness(name, "", "", None)
 
 
 def likeness_inside(trained: Arrays, inner: Arrays) -> Likeness | None:
     """Of the values inside a model the one that is most like an answer of the trained network which differs
     from sample to sample: what the head behind it (a saturated soft-max, an arg-max) does not show."""
-    found: list[tuple[float, Likeness]] = []
+    best = None
+    least = np.inf
     for other, wanted in trained.items():
         for name, value in inner.items():
             if value.shape != wanted.shape:
                 continue
             agreement = compare(wanted, value)
-            if agreement.finite and not agreement.flat:
-                found.append((agreement.noise, Likeness(f"{name} (inside)", other, "identity", agreement)))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+            if agreement.finite and not agreement.flat and (best is None or agreement.noise < least):
+                best, least = Likeness(f"{name} (inside)", other, "identity", agreement), agreement.noise
+    return best
 
 
 def _boxes(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness | None:
@@ -118,15 +134,13 @@ def _boxes(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Liken
     if not are_detections(value, batch):
         return None
     for other, wanted in trained.items():
-        if are_detections(wanted, batch) and wanted.shape[1] == value.shape[1]:
-            same = wanted.shape == value.shape
-            agreement = (
-                compare(wanted, value)
-                if same
-                else Agreement(value.shape, True, np.inf, np.inf, 0, 0, 1, False)
-            )
-            matches = matched(wanted, value, _counts(trained, wanted))
-            return Likeness(name, other, "identity, as a set", agreement, matches)
+        if not are_detections(wanted, batch) or wanted.shape[1] != value.shape[1]:
+            continue
+        agreement = Agreement(value.shape, True, np.inf, np.inf, 0, 0, 1, False)
+        if wanted.shape == value.shape:
+            agreement = compare(wanted, value)
+        matches = matched(wanted, value, _counts(trained, wanted))
+        return Likeness(name, other, "identity, as a set", agreement, matches)
     return None
 
 
@@ -140,5 +154,11 @@ def _counts(trained: Arrays, boxes: NDArray[Any]) -> NDArray[Any] | None:
 
 def is_flat(found: Sequence[Likeness]) -> bool:
     """None of the outputs differs from sample to sample: what agrees there shows little."""
-    known = [one.agreement for one in found if one.agreement is not None]
-    return bool(known) and all(agreement.flat for agreement in known)
+    known = False
+    for one in found:
+        if one.agreement is None:
+            continue
+        if not one.agreement.flat:
+            return False
+        known = True
+    return known

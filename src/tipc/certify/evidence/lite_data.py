@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from tipc.message import Message, wording
+
 NAMES = ("lite_data.tar", "lite_data.tar.gz", "lite_data.tgz", "lite_data.zip")
 PLACES = ("", "test_tipc", "test_images", "data", "deploy")
 SIZE_LIMIT = 20 * 10**6  # the spec's 20 MB
@@ -38,13 +40,16 @@ class Archive:
 
     path: Path
     size: int
-    error: str = ""
+    error: str | Message = ""
     files: dict[str, int] = field(default_factory=dict)  # name as unpacked → bytes
     lists: dict[str, list[str]] = field(default_factory=dict)  # a *.txt list → its lines
 
     def folders(self) -> set[str]:
         """Every folder that unpacking makes."""
-        return {parent.as_posix() for name in self.files for parent in PurePosixPath(name).parents}
+        found: set[str] = set()
+        for name in self.files:
+            found.update(map(PurePosixPath.as_posix, PurePosixPath(name).parents))
+        return found
 
     def has(self, path: str) -> bool:
         """Unpacking makes this file or folder."""
@@ -54,29 +59,39 @@ class Archive:
 
 def find_archive(repo: Path) -> Path | None:
     """The repository's archive, where the spec and the families put it."""
-    found = [repo / place / name for place in PLACES for name in NAMES if (repo / place / name).is_file()]
-    return found[0] if found else None
+    for place in PLACES:
+        for name in NAMES:
+            if (repo / place / name).is_file():
+                return repo / place / name
+    return None
 
 
 def read_archive(path: Path) -> Archive:
     """Read every byte, so that half a file shows; nothing is written anywhere."""
     size = path.stat().st_size
     if size > UNPACKED_LIMIT:
-        return Archive(path, size, error=f"it is larger than {UNPACKED_LIMIT // 2**20} MB, and was not read")
+        large = wording("it is larger than {limit} MB, and was not read", limit=UNPACKED_LIMIT // 2**20)
+        return Archive(path, size, error=large)
     try:
-        entries = zip_entries(path) if path.suffix == ".zip" else tar_entries(path)
+        if path.suffix == ".zip":
+            entries = zip_entries(path)
+        else:
+            entries = tar_entries(path)
     except UNREADABLE as error:
-        return Archive(path, size, error=f"it cannot be unpacked: {error or type(error).__name__}")
-    outside = [name for name in entries if name.startswith("/") or ".." in PurePosixPath(name).parts]
-    if outside:
-        return Archive(path, size, error=f"{outside[0]} would be unpacked outside the repository")
-    files = {PurePosixPath(name).as_posix(): length for name, (length, _) in entries.items()}
-    lists = {
-        PurePosixPath(name).as_posix(): [line for line in text.splitlines() if line.strip()]
-        for name, (_, text) in entries.items()
-        if text
-    }
-    return Archive(path, size, "" if files else "it is empty", files, lists)
+        why = str(error) or type(error).__name__
+        return Archive(path, size, error=wording("it cannot be unpacked: {error}", error=why))
+    if not entries:
+        return Archive(path, size, error=wording("it is empty"))
+    files, lists = {}, {}
+    for written, (length, text) in entries.items():
+        name = PurePosixPath(written)
+        if name.is_absolute() or ".." in name.parts:
+            outside = wording("{file} would be unpacked outside the repository", file=written)
+            return Archive(path, size, error=outside)
+        files[name.as_posix()] = length
+        if text:
+            lists[name.as_posix()] = [line for line in text.splitlines() if line.strip()]
+    return Archive(path, size, "", files, lists)
 
 
 def tar_entries(path: Path) -> dict[str, tuple[int, str]]:
@@ -128,7 +143,9 @@ def read_through(stream: IO[bytes], name: str) -> tuple[int, str]:
         length += len(piece)
         if name.endswith(".txt") and length <= LIST_LIMIT:
             kept += piece
-    return length, kept.decode("utf-8", "replace") if length <= LIST_LIMIT else ""
+    if length > LIST_LIMIT:
+        return length, ""
+    return length, kept.decode("utf-8", "replace")
 
 
 def split_of(name: str) -> str:
@@ -142,15 +159,14 @@ def split_of(name: str) -> str:
 def splits(archive: Archive) -> dict[str, int]:
     """Images in each split: entries of its list or, without lists, images below its folder. By list or
     folder."""
-    found = {
-        name: len(entries)
-        for name, entries in archive.lists.items()
-        if split_of(name) and names_images(entries)
-    }
+    found: dict[str, int] = {}
+    for name, entries in archive.lists.items():
+        if split_of(name) and names_images(entries):
+            found[name] = len(entries)
     if found:
         return found
     for name in archive.files:
-        if PurePosixPath(name).suffix.lower() not in IMAGES:
+        if not _is_image(name):
             continue
         for parent in PurePosixPath(name).parents:
             if split_of(parent.name) and parent.name:
@@ -159,10 +175,14 @@ def splits(archive: Archive) -> dict[str, int]:
     return found
 
 
+def _is_image(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in IMAGES
+
+
 def names_images(entries: list[str]) -> bool:
-    return any(
-        PurePosixPath(word).suffix.lower() in IMAGES for entry in entries[:3] for word in entry.split()
-    )
+    """Whether the first lines of a list name images."""
+    words = " ".join(entries[:3]).split()
+    return any(map(_is_image, words))
 
 
 def dangling(archive: Archive) -> list[str]:
@@ -172,18 +192,18 @@ def dangling(archive: Archive) -> list[str]:
     for name, entries in archive.lists.items():
         if not split_of(name):
             continue
-        roots = [PurePosixPath(name).parent, *PurePosixPath(name).parents, PurePosixPath(".")]
         for number, entry in enumerate(entries, 1):
             for word in entry.split():
-                if PurePosixPath(word).suffix.lower() not in IMAGES:
-                    continue
-                if not any(
-                    (root / word).as_posix() in archive.files or _below(root, word, archive) for root in roots
-                ):
+                if _is_image(word) and not _is_there(archive, name, word):
                     missing.append(f"{name}:{number} {word}")
     return missing
 
 
-def _below(root: PurePosixPath, word: str, archive: Archive) -> bool:
-    """Lists of ImageNet's kind name images relative to the split's own folder."""
-    return any((root / split / word).as_posix() in archive.files for split in ("train", "val", "test"))
+def _is_there(archive: Archive, name: str, word: str) -> bool:
+    """Whether an image that a list names is in the archive, seen from the list's folder or one above it."""
+    for root in (*PurePosixPath(name).parents, PurePosixPath(".")):
+        # Lists of ImageNet's kind name images relative to the split's own folder.
+        for folder in ("", "train", "val", "test"):
+            if (root / folder / word).as_posix() in archive.files:
+                return True
+    return False

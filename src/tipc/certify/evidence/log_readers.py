@@ -97,8 +97,12 @@ class KeptLines(Generic[Line]):
 
     def all(self) -> tuple[Line, ...]:
         """What was kept, in order."""
-        last = (self.understand(number, text) for number, text in self.last)
-        return (*self.first, *(line for line in last if line is not None))
+        found = list(self.first)
+        for number, text in self.last:
+            line = self.understand(number, text)
+            if line is not None:
+                found.append(line)
+        return tuple(found)
 
 
 class TrainingReader:
@@ -118,7 +122,9 @@ class TrainingReader:
         row = training_line(number, text)
         timed = any(name in row.values for name in FIELDS[1:])
         placed = row.epoch is not None or row.iteration is not None
-        return row if timed or (LOSS in row.values and placed) else None
+        if timed or (LOSS in row.values and placed):
+            return row
+        return None
 
     @staticmethod
     def _is_timed_training(text: str) -> bool:
@@ -151,11 +157,16 @@ def training_line(number: int, text: str) -> TrainingLine:
 
 
 def _progress(text: str, *patterns: re.Pattern[str]) -> tuple[int | None, int | None]:
+    """Which of how many (epochs, iterations) a line is about."""
     for pattern in patterns:
         match = pattern.search(text)
-        if match:
-            total = match[2] if match.lastindex and match.lastindex > 1 else None
-            return int(match[1][:9]), int(total[:9]) if total else None
+        if not match:
+            continue
+        number, *rest = match.groups()
+        total = None
+        if rest and rest[0]:
+            total = int(rest[0][:9])
+        return int(number[:9]), total
     return None, None
 
 
@@ -186,14 +197,19 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
         value = float(match["value"])
         if value == -1:
             return {}, False  # COCO's word for "there are no such objects"
-        kind = "AP" if match["what"] == "Precision" else "AR"
+        kind = {"Precision": "AP"}.get(match["what"], "AR")
         return {f"{kind}@{match['iou']}/{match['area']}/{match['most']}": value}, False
     if match := VOC.search(text):
         return {match[1]: float(match[2])}, True
     if found := BARE_ACCURACY.findall(text):
         return {name: float(value) for name, value in found}, "%" in text
-    found = [(key, value, unit) for key, value, unit in pairs(text) if METRIC.match(key)]
-    return {key: value for key, value, _ in found}, any(unit == "%" for _, _, unit in found)
+    metrics = {}
+    per_cent = False
+    for key, number, unit in pairs(text):
+        if METRIC.match(key):
+            metrics[key] = number
+            per_cent = per_cent or unit == "%"
+    return metrics, per_cent
 
 
 # Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from tipc.certify.check_text import finding_words, why_open
+from tipc.certify.check_text import finding_message, finding_words, why_open
 from tipc.certify.verdict import (
     CONCLUDED_OPEN,
     FAIL,
@@ -52,14 +53,15 @@ def finding_lines(finding: Finding, more: int = 0) -> Iterator[str]:
     where = finding.step or finding.cell or finding.plan
     if where and more:
         where += " " + say("and {count} more", count=f"{more:,}")
-    optional = "" if finding.required or finding.status != UNCHECKED else say(" (not required)")
     words = finding_words(finding)
     status = say(WORDS[finding.status])
-    line = f"{_mark(finding)} {finding.check}  {status}{optional}  {words.title}"
+    if finding.status == UNCHECKED and not finding.required:
+        status += say(" (not required)")
+    line = f"{_mark(finding)} {finding.check}  {status}  {words.title}"
     if where:
         line += f"  [{where}]"
     yield line
-    yield f"    {printable(finding.message)}"
+    yield f"    {printable(finding_message(finding))}"
     if words.remedy:
         yield f"    {say('try: ')}{printable(words.remedy)}"
 
@@ -70,7 +72,13 @@ def _mark(finding: Finding) -> str:
 
 def printable(text: str) -> str:
     """One line without control characters: messages quote logs."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    kept = ""
+    for char in text:
+        if char.isprintable():
+            kept += char
+        else:
+            kept += " "
+    return kept
 
 
 def checklist_text(findings: Iterable[Finding]) -> str:
@@ -79,35 +87,40 @@ def checklist_text(findings: Iterable[Finding]) -> str:
     for finding in findings:
         words = finding_words(finding)
         title = say("{word}:", word=words.title)
-        lines.append(f"{_mark(finding)} {finding.check}  {title} {printable(finding.message)}")
-        items = finding.evidence.get("items", ())
-        if finding.status != PASS:
-            wrong = [
-                f"      {mark_of(False)} {printable(entry_text(item))}" for item in items if not item["ok"]
-            ]
-            lines += wrong[:SHOWN]
-            if len(wrong) > SHOWN:
-                more = say("and {count} more (--json has them all)", count=len(wrong) - SHOWN)
-                lines.append(f"      … {more}")
-            if words.remedy:
-                lines.append(f"      {say('try: ')}{printable(words.remedy)}")
+        lines.append(f"{_mark(finding)} {finding.check}  {title} {printable(finding_message(finding))}")
+        if finding.status == PASS:
+            continue
+        wrong = [item for item in finding.evidence.get("items", ()) if not item["ok"]]
+        for item in wrong[:SHOWN]:
+            lines.append(f"      {mark_of(False)} {printable(entry_text(item))}")
+        if len(wrong) > SHOWN:
+            more = say("and {count} more (--json has them all)", count=len(wrong) - SHOWN)
+            lines.append(f"      … {more}")
+        if words.remedy:
+            lines.append(f"      {say('try: ')}{printable(words.remedy)}")
     return "\n".join([*lines, ""])
 
 
-def entry_text(item: dict[str, str]) -> str:
-    return f"{item['what']}: {item['note']}" if item["note"] else item["what"]
+def entry_text(item: Mapping[str, Any]) -> str:
+    """An entry of a checklist; the words of tipc in the user's language, those of the repository as they
+    are."""
+    if not item["note"]:
+        return str(item["what"])
+    return say("{title}: {text}", title=item["what"], text=item["note"])
 
 
 def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
     """The same for a pull request: a task list, what is wrong below each point."""
     lines = [f"## {say('TIPC checklist: ')}{escape(title)}", ""]
     for finding in findings:
-        box = "x" if finding.status == PASS else " "
+        box = " "
+        if finding.status == PASS:
+            box = "x"
         words = finding_words(finding)
         what = say("{word}:", word=escape(words.title))
-        lines.append(f"- [{box}] **{finding.check}** {what} {escape(finding.message)}")
-        items = finding.evidence.get("items", ())
-        lines += [f"  - {mark_of(item['ok'])} {escape(entry_text(item))}" for item in items]
+        lines.append(f"- [{box}] **{finding.check}** {what} {escape(finding_message(finding))}")
+        for item in finding.evidence.get("items", ()):
+            lines.append(f"  - {mark_of(item['ok'])} {escape(entry_text(item))}")
         if finding.status != PASS and words.remedy:
             lines.append(f"  - {say('try: ')}{escape(words.remedy)}")
     return "\n".join([*lines, ""])

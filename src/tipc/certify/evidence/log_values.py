@@ -54,7 +54,7 @@ SHARES = re.compile(
 def has_one_of(words: tuple[str, ...], text: str) -> bool:
     """Whether a line has one of some words in small or capital letters: ten times as quick as a pattern."""
     lower = text.lower()
-    for word in words:  # noqa: SIM110  (a generator would double the time)
+    for word in words:  # a generator would double the time
         if word in lower:
             return True
     return False

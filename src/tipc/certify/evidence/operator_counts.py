@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tipc.kinds import LOW_PRECISIONS as LOW
+from tipc.message import Message, wording
 from tipc.run.record.facts import StepFacts
 
 # Operators that mixed precision is for, under the names that paddle has had for them.
@@ -20,7 +22,7 @@ class Counts:
 
     by_type: dict[str, dict[str, int]] = field(default_factory=dict)
     source: str = ""
-    why: str = ""
+    why: str | Message = ""
 
     @property
     def heavy(self) -> dict[str, tuple[int, int]]:
@@ -28,10 +30,13 @@ class Counts:
         called."""
         found = {}
         for family, names in FAMILIES.items():
-            rows = [self.by_type[name] for name in names if name in self.by_type]
-            total = sum(sum(row.values()) for row in rows)
+            low = total = 0
+            for name in names:
+                row = self.by_type.get(name, {})
+                low += _in_low_precision(row)
+                total += sum(row.values())
             if total:
-                found[family] = (sum(row.get(kind, 0) for row in rows for kind in LOW), total)
+                found[family] = (low, total)
         return found
 
     @property
@@ -42,19 +47,28 @@ class Counts:
     @property
     def low_casts(self) -> int:
         """Casts to or from low precision: what AMP, real or emulated, cannot do without."""
-        return sum(count for kind, count in self.by_type.get("cast", {}).items() if kind in LOW)
+        return _in_low_precision(self.by_type.get("cast", {}))
 
-    def text(self) -> str:
+    def text(self) -> Message:
         """`conv2d 0 of 52, matmul 0 of 2 calls in fp16/bf16`."""
-        told = ", ".join(f"{name} {low} of {total}" for name, (low, total) in self.heavy.items())
-        return f"{told} calls in fp16/bf16" if told else "no call of conv2d or matmul was counted"
+        shares = []
+        for name, (low, total) in self.heavy.items():
+            shares.append(wording("{name} {count} of {total}", name=name, count=low, total=total))
+        if not shares:
+            return wording("no call of conv2d or matmul was counted")
+        return wording("{shares} calls in fp16/bf16", shares=tuple(shares))
+
+
+def _in_low_precision(row: Mapping[str, int]) -> int:
+    """The calls of an operator in fp16 or bf16."""
+    return sum(row.get(kind, 0) for kind in LOW)
 
 
 def operator_counts(facts: StepFacts | None) -> Counts:
     """The counts of a step by the word of the witness: what a log says of itself does not count."""
     if facts is None or facts.main is None:
-        return Counts(why="there was no witness")
+        return Counts(why=wording("there was no witness"))
     if not facts.main.operators:
-        return Counts(why=facts.main.doors.get("operators") or "none was called")
+        return Counts(why=facts.main.doors.get("operators") or wording("none was called"))
     counted = {name: dict(row) for name, row in facts.main.operators.items()}
     return Counts(counted, source="the witness")

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tipc.command import Command
+
 
 def argument(argv: Sequence[str], names: Iterable[str]) -> str | None:
     """The last value of an option: ``--name=v``, ``--name v``, ``name=v``, ``-o Part.name=v``; None if
     absent."""
-    wanted = {name.lower().replace("-", "_") for name in names}
-    found = None
-    for index, word in enumerate(argv):
-        key, equals, value = word.partition("=")
-        bare = key.lstrip("-").rpartition(".")[2].lower().replace("-", "_")
-        if bare not in wanted:
-            continue
-        if equals:
-            found = value
-        elif key.startswith("-") and index + 1 < len(argv):
-            found = argv[index + 1]
-    return found
+    return Command(tuple(argv)).value_of(set(names))
 
 
 def argument_number(argv: Sequence[str], names: Iterable[str]) -> float | None:

@@ -19,6 +19,8 @@ from tipc.certify.evidence.log_lines import lines
 from tipc.certify.evidence.log_values import pairs
 from tipc.certify.evidence.option_values import argument
 from tipc.certify.scene import PlanScene
+from tipc.kinds import INFER, INT8
+from tipc.message import Message, wording
 from tipc.plan.model import Step
 
 IMAGE = r"(?P<image>[^\s,\"'\t]+\.(?:jpe?g|png|bmp|webp|gif|tiff?))"
@@ -42,7 +44,7 @@ class ComparedPredictions:
     """How two sets of predictions compare."""
 
     common: int
-    differences: tuple[str, ...] = field(default=())
+    differences: tuple[Message, ...] = field(default=())
 
     def evidence(self) -> dict[str, Any]:
         return {"common": self.common, "differences": list(self.differences[:20])}
@@ -51,8 +53,8 @@ class ComparedPredictions:
 def predictions(scene: PlanScene, step: Step) -> Predictions:
     """What a step printed about images, and what it wrote about them as text into its ``--save_dir``."""
     found = read_predictions(scene.log(step))
-    folder = argument(step.argv, ("save_dir", "save-dir", "output", "output_dir"))
-    if folder and step.kind == "infer" and not found:
+    folder = argument(step.argv, ("save_dir", "output", "output_dir"))
+    if folder and step.kind == INFER and not found:
         started = scene.result(step).since
         for path in sorted(scene.path(folder, step).glob("*"))[:FILES_LIMIT]:
             if path.suffix in (".txt", ".json", ".jsonl") and path.stat().st_mtime >= started - 2:
@@ -64,18 +66,28 @@ def printed_classes(scene: PlanScene, cell: str) -> dict[str, int]:
     """The class that a cell's inference steps printed for an image that is there: path → class; int8 left
     out."""
     found: dict[str, int] = {}
-    for step in scene.steps("infer", cell):
-        if "int8" in step.settings.get("precision", ""):
+    for step in scene.steps(INFER, cell):
+        if INT8 in step.settings.get("precision", ""):
             continue
         for _, text in lines(scene.log(step)):
             for image, value in parse_line(text):
-                number = value.get("class_id") if isinstance(value, dict) else None
+                number = _class_of(value)
                 path = scene.path(image, step)
-                if isinstance(number, (int, float)) and math.isfinite(number) and path.is_file():
-                    found[str(path)] = int(number)
+                if number is not None and path.is_file():
+                    found[str(path)] = number
                     if len(found) >= PRINTED_LIMIT:
                         return found
     return found
+
+
+def _class_of(value: Any) -> int | None:
+    """The number of the class in a prediction; None where it has none."""
+    if not isinstance(value, dict):
+        return None
+    number = value.get("class_id")
+    if not isinstance(number, (int, float)) or not math.isfinite(number):
+        return None
+    return int(number)
 
 
 def read_predictions(path: Path) -> Predictions:
@@ -89,16 +101,12 @@ def read_predictions(path: Path) -> Predictions:
 
 def parse_line(text: str) -> Iterator[tuple[str, Any]]:
     """The image and its prediction, if the line has one."""
-    stripped = text.strip()
-    if stripped.startswith("{") and (value := parse_json(stripped)) and isinstance(value, dict):
-        for key in ("image", "image_name", "img", "file", "path"):
-            if isinstance(value.get(key), str):
-                kept = {
-                    name: item for name, item in value.items() if name in (*CLASSES, *SCORES, "top", "result")
-                }
-                if kept:
-                    yield value[key], kept
-                return
+    record = _json_record(text.strip())
+    if record is not None:
+        image, kept = record
+        if kept:
+            yield image, kept
+        return
     if match := LEADING.match(text):
         value = parse_json(match["rest"])
         if value is None:
@@ -112,6 +120,23 @@ def parse_line(text: str) -> Iterator[tuple[str, Any]]:
             yield match["image"], value
 
 
+def _json_record(text: str) -> tuple[str, dict[str, Any]] | None:
+    """The image of a JSON object and what it says of a prediction; None where it names no image."""
+    if not text.startswith("{"):
+        return None
+    value = parse_json(text)
+    if not isinstance(value, dict):
+        return None
+    kept = {}
+    for name in value:
+        if name in (*CLASSES, *SCORES, "top", "result"):
+            kept[name] = value[name]
+    for key in ("image", "image_name", "img", "file", "path"):
+        if isinstance(value.get(key), str):
+            return value[key], kept
+    return None
+
+
 def parse_json(text: str) -> Any:
     try:
         return json.loads(text)
@@ -122,9 +147,10 @@ def parse_json(text: str) -> Any:
 def figures(text: str) -> dict[str, Any]:
     """The class and the score of a line, or the classes' shares; figures of another kind (times, sizes) are
     no prediction."""
-    found: dict[str, Any] = {
-        key.lower(): value for key, value, _ in pairs(text) if key.lower() in (*CLASSES, *SCORES)
-    }
+    found: dict[str, Any] = {}
+    for key, value, _ in pairs(text):
+        if key.lower() in (*CLASSES, *SCORES):
+            found[key.lower()] = value
     if not found and (shares := SHARE.findall(text)):
         found["shares"] = {name: float(value) / 100 for name, value in shares}
     return found
@@ -134,48 +160,84 @@ def compare_predictions(
     one: Predictions, other: Predictions, *, all_images: bool = False, atol: float = ATOL, rtol: float = RTOL
 ) -> ComparedPredictions:
     """Image by image; with ``all_images``, one that only one of them has is a difference, too."""
-    common = [name for name in one if name in other]
-    differences = [
-        f"{name}: {difference}"
-        for name in common
-        if (difference := differs(one[name], other[name], atol, rtol))
-    ]
+    common = 0
+    differences, missing = [], []
+    for name, value in one.items():
+        if name not in other:
+            missing.append(wording("{image} has no prediction", image=name))
+            continue
+        common += 1
+        difference = differs(value, other[name], atol, rtol)
+        if difference is not None:
+            differences.append(wording("{image}: {difference}", image=name, difference=difference))
+    for name in other:
+        if name not in one:
+            missing.append(wording("{image} has a prediction in only one of them", image=name))
     if all_images:
-        differences += [f"{name} has no prediction" for name in one if name not in other]
-        differences += [f"{name} has a prediction in only one of them" for name in other if name not in one]
-    return ComparedPredictions(len(common), tuple(differences))
+        differences += missing
+    return ComparedPredictions(common, tuple(differences))
 
 
-def differs(one: Any, other: Any, atol: float, rtol: float) -> str:
-    """Where two values differ, in words; "" where they agree within the tolerances."""
+def differs(one: Any, other: Any, atol: float, rtol: float) -> Message | None:
+    """Where two values differ, in words; None where they agree within the tolerances."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        if "shares" in one and "shares" in other:
-            return differing_shares(one["shares"], other["shares"])
-        for key in one:
-            if key in other and (text := differs(one[key], other[key], *bounds(key, atol, rtol))):
-                return f"{key} {text}"
-        return "" if set(one) & set(other) or not one else f"{sorted(one)} against {sorted(other)}"
+        return differing_entry(one, other, atol, rtol)
     if isinstance(one, list) and isinstance(other, list):
-        if len(one) != len(other):
-            return f"{len(one)} values against {len(other)}"
-        return next(
-            (text for a, b in zip(one, other, strict=True) if (text := differs(a, b, atol, rtol))), ""
-        )
-    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other)]
-    if all(numbers):
-        return "" if math.isclose(one, other, rel_tol=rtol, abs_tol=atol) else f"{one:g} against {other:g}"
-    return "" if one == other else f"{str(one)[:60]!r} against {str(other)[:60]!r}"
+        return differing_member(one, other, atol, rtol)
+    if is_number(one) and is_number(other):
+        if math.isclose(one, other, rel_tol=rtol, abs_tol=atol):
+            return None
+        return wording("{one:g} against {other:g}", one=one, other=other)
+    if one == other:
+        return None
+    return wording("{one} against {other}", one=repr(str(one)[:60]), other=repr(str(other)[:60]))
 
 
-def differing_shares(one: Mapping[str, float], other: Mapping[str, float]) -> str:
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def differing_entry(
+    one: Mapping[str, Any], other: Mapping[str, Any], atol: float, rtol: float
+) -> Message | None:
+    """The first entry that both have and that differs."""
+    if "shares" in one and "shares" in other:
+        return differing_shares(one["shares"], other["shares"])
+    for key in one:
+        if key not in other:
+            continue
+        difference = differs(one[key], other[key], *bounds(key, atol, rtol))
+        if difference is not None:
+            return wording("{name} {difference}", name=key, difference=difference)
+    if set(one) & set(other) or not one:
+        return None
+    return wording("{one} against {other}", one=sorted(one), other=sorted(other))
+
+
+def differing_member(one: list[Any], other: list[Any], atol: float, rtol: float) -> Message | None:
+    """The first members of two lists that differ."""
+    if len(one) != len(other):
+        return wording("{one} values against {other}", one=len(one), other=len(other))
+    for first, second in zip(one, other, strict=True):
+        difference = differs(first, second, atol, rtol)
+        if difference is not None:
+            return difference
+    return None
+
+
+def differing_shares(one: Mapping[str, float], other: Mapping[str, float]) -> Message | None:
     """A class that covers another share of the picture; one that is not named covers nothing."""
     for name in dict.fromkeys([*one, *other]):
-        pair = one.get(name, 0.0), other.get(name, 0.0)
-        if abs(pair[0] - pair[1]) > SHARE_TOLERANCE:
-            return f"class {name} covers {pair[0]:.1%} against {pair[1]:.1%}"
-    return ""
+        first, second = one.get(name, 0.0), other.get(name, 0.0)
+        if abs(first - second) > SHARE_TOLERANCE:
+            return wording(
+                "class {name} covers {one:.1%} against {other:.1%}", name=name, one=first, other=second
+            )
+    return None
 
 
 def bounds(key: str, atol: float, rtol: float) -> tuple[float, float]:
     """A class is the same or it is not; only scores have a tolerance."""
-    return (0.0, 0.0) if key in CLASSES else (atol, rtol)
+    if key in CLASSES:
+        return 0.0, 0.0
+    return atol, rtol

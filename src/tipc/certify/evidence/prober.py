@@ -263,6 +263,7 @@ class Prober:
                     "batch": trial.batch,
                     "inner": [list(shape) for shape in trial.inner],
                     "skip": list(trial.skip),
+                    "simulated": trial.simulated,
                 }
             )
         return {**body, "runs": runs, "answers": str(place)}

@@ -129,9 +129,9 @@ def questions_about(
 
 def run_questions(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool) -> Iterator[Question]:
     """The model is run on arrays; one process for each predictor, which takes longest to make."""
-    by_predictor: dict[tuple[str, Path], list[Trial]] = {}
+    by_predictor: dict[tuple[str, Path, bool], list[Trial]] = {}
     for trial in trials(scene, step, scratch, rounding=rounding):
-        by_predictor.setdefault((trial.engine, trial.params), []).append(trial)
+        by_predictor.setdefault((trial.engine, trial.params, trial.simulated), []).append(trial)
     for asked in by_predictor.values():
         model = asked[0].model
         body = {"structure": str(model), "model_dir": str(model.parent)}
@@ -140,23 +140,37 @@ def run_questions(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool
 
 def parity_body(scene: PlanScene, step: Step, model: ExportedModel, weights: str) -> dict[str, Any]:
     """The protocol's request for one export, and the engines that its metric is taken in."""
-    cell = next((cell for cell in scene.plan.cells if cell.id == step.cell), None)
-    trainings = [other for other in scene.plan.steps if other.cell == step.cell and other.kind == TRAIN]
-    engines = engines_for(kind_of(scene, step, model))
-    wanted = [engine for engine in engines if engine.name == NATIVE or engine.precision == INT8]
+    precision = FP32
+    for cell in scene.plan.cells:
+        if cell.id == step.cell:
+            precision = cell.precision
+    engines = {}
+    for engine in engines_for(kind_of(scene, step, model)):
+        if engine.name == NATIVE or engine.precision == INT8:
+            engines[engine.name] = str(engine.script)
+    if len(engines) == 1:
+        engines = {}  # there is nothing to compare
     return {
         "structure": str(model.structure),
         "params": str(model.parameters),
         "model_dir": str(model.structure.parent),
-        "engines": {engine.name: str(engine.script) for engine in wanted} if len(wanted) > 1 else {},
+        "engines": engines,
         "request": {
             "model": scene.plan.model,
             "weights": weights,
-            "train_argv": list(trainings[0].argv) if trainings else [],
-            "precision": cell.precision if cell else FP32,
+            "train_argv": _training_argv(scene, step.cell),
+            "precision": precision,
             "repo": scene.plan.repo,
         },
     }
+
+
+def _training_argv(scene: PlanScene, cell: str) -> list[str]:
+    """The words of a cell's training; none where it has none."""
+    for step in scene.plan.steps:
+        if step.cell == cell and step.kind == TRAIN:
+            return list(step.argv)
+    return []
 
 
 def trained_weights(scene: PlanScene, step: Step) -> str:

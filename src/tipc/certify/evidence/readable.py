@@ -28,9 +28,12 @@ class ShellBlock:
 
     def commands(self) -> list[str]:
         """Its commands: no comments, continued lines joined."""
-        joined = re.sub(r"\\\n\s*", " ", self.text)
-        lines = [line.strip().removeprefix("$ ") for line in joined.splitlines()]
-        return [line for line in lines if line and not line.startswith("#")]
+        commands = []
+        for line in re.sub(r"\\\n\s*", " ", self.text).splitlines():
+            command = line.strip().removeprefix("$ ")
+            if command and not command.startswith("#"):
+                commands.append(command)
+        return commands
 
 
 @dataclass(frozen=True)
@@ -99,22 +102,35 @@ def chapters_of(lines: list[str], headings: list[tuple[int, int, str]]) -> Itera
     """The chapters of a document whose headings are at these lines."""
     at = {number for number, _, _ in headings}
     for index, (start, level, words) in enumerate(headings):
-        ends = (number for number, deep, _ in headings[index + 1 :] if deep <= level)
-        end = next(ends, len(lines) + 1)
-        below = [lines[number - 1] for number in range(start + 1, end) if number not in at]
+        below = []
+        for number in range(start + 1, _end_of_chapter(headings[index + 1 :], level, len(lines) + 1)):
+            if number not in at:
+                below.append(lines[number - 1])
         yield Chapter(words, level, "\n".join(below).strip())
+
+
+def _end_of_chapter(later: list[tuple[int, int, str]], level: int, last: int) -> int:
+    """The line of the next heading that is not below this one; ``last`` where there is none."""
+    for number, deep, _ in later:
+        if deep <= level:
+            return number
+    return last
 
 
 def readmes(repo: Path) -> list[MarkdownFile]:
     """The README of a repository in all its languages."""
-    return [read_document(repo, path) for path in sorted(repo.glob("README*.md"))]
+    return _documents(repo, "README*.md")
+
+
+def _documents(repo: Path, pattern: str) -> list[MarkdownFile]:
+    return [read_document(repo, path) for path in sorted(repo.glob(pattern))]
 
 
 def all_documents(repo: Path) -> list[MarkdownFile]:
     """READMEs first, then what lies in docs/ and test_tipc/."""
     found = list(readmes(repo))
     for pattern in ("docs/**/*.md", "test_tipc/README*.md", "test_tipc/docs/**/*.md"):
-        found += [read_document(repo, path) for path in sorted(repo.glob(pattern))]
+        found += _documents(repo, pattern)
     return found
 
 

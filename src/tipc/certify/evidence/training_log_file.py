@@ -8,6 +8,7 @@ from pathlib import Path
 from tipc.certify.evidence.log_records import TrainingLine
 from tipc.certify.evidence.logs import Log, read_log
 from tipc.certify.scene import StepScene
+from tipc.message import Message, wording
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,11 @@ def place(scene: StepScene, path: Path, line: int) -> str:
         return f"{path.name}:{line}"
 
 
-def complaint(scene: StepScene) -> str:
-    """The last line that the step's logger printed as an error, as a likely cause; empty if there is none."""
+def with_complaint(scene: StepScene, message: str | Message) -> str | Message:
+    """A message, and as its likely cause the last line that the step's logger printed as an error."""
     complaints = read_log(scene.step_log).complaints
-    return f"; its log says: {complaints[-1].text}" if complaints else ""
+    if not complaints:
+        return message
+    if isinstance(message, str):
+        message = wording(message)
+    return wording("{message}; its log says: {text}", message=message, text=complaints[-1].text)

@@ -28,10 +28,11 @@ from tipc.run.record.facts import PredictorFacts
 
 Arrays = dict[str, NDArray[Any]]
 NATIVE = "native"
-EVALUATION, SEEDED, ROUNDED, ONE_BY_ONE, DEPLOYED = (
+EVALUATION, SEEDED, ROUNDED, SIMULATED, ONE_BY_ONE, DEPLOYED = (
     "evaluation",
     "seeded",
     "rounded",
+    "simulated",
     "one-by-one",
     "deployed",
 )
@@ -51,6 +52,7 @@ class Trial:
     batch: int = 0
     inner: tuple[tuple[int, ...], ...] = ()  # shapes of a sample to look for inside, if the outputs are flat
     skip: tuple[str, ...] = ()  # passes of paddle's that are left out
+    simulated: bool = False  # by paddle's own kernels, rounded as the engine rounds
 
     @property
     def name(self) -> str:
@@ -63,7 +65,7 @@ class Trial:
         total = hashlib.sha256(
             repr((str(self.model), files, self.engine, sorted(self.fill.items()), self.batch)).encode()
         )
-        total.update(repr((self.inner, self.skip)).encode())
+        total.update(repr((self.inner, self.skip, self.simulated)).encode())
         for name, value in self.feeds.items():
             total.update(f"{name} {value.dtype.str} {value.shape}".encode())
             total.update(np.ascontiguousarray(value).data)
@@ -90,16 +92,19 @@ def trials(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool) -> It
     seeded = seeded_inputs(scene, step, model)
     fill = constants(scene, step.cell)
     engines = [engine.name for engine in engines_for(kind_of(scene, step, model))]
+    deleted = deleted_passes(scene, step, model)
     for engine in engines:
+        skip = deleted.get(engine, ())
         if evaluation is not None:
             yield Trial(
                 EVALUATION, engine, evaluation.inputs, model.structure, model.parameters, fill,
-                inner=shapes_of(evaluation),
+                inner=shapes_of(evaluation), skip=skip,
             )  # fmt: skip
         if seeded:
-            yield Trial(SEEDED, engine, seeded, model.structure, model.parameters, fill)
+            yield Trial(SEEDED, engine, seeded, model.structure, model.parameters, fill, skip=skip)
     if rounding:
         yield from rounded(model, evaluation, seeded, fill, scratch)
+        yield from simulated(scene, step, model, evaluation, seeded, fill)
     feeds = evaluation.inputs if evaluation is not None else seeded
     if feeds:
         few = first_samples(feeds)
@@ -132,6 +137,26 @@ def rounded(
             yield Trial(f"{ROUNDED} {source}", NATIVE, moved, model.structure, params, fill, inner=shapes)
 
 
+def simulated(
+    scene: PlanScene,
+    step: Step,
+    model: ExportedModel,
+    evaluation: SeenEvaluation | None,
+    seeded: Arrays,
+    fill: Mapping[str, float],
+) -> Iterator[Trial]:
+    """The same in paddle's own kernels, with every number rounded as an engine rounds it."""
+    source, feeds = SEEDED, seeded
+    if evaluation is not None:
+        source, feeds = EVALUATION, evaluation.inputs
+    for engine in engines_for(kind_of(scene, step, model)):
+        if engine.rounds_anew and feeds:
+            yield Trial(
+                f"{SIMULATED} {source}", engine.name, feeds, model.structure, model.parameters, fill,
+                simulated=True,
+            )  # fmt: skip
+
+
 def shapes_of(evaluation: SeenEvaluation) -> tuple[tuple[int, ...], ...]:
     """The shapes that the trained network's answers have for a sample."""
     answers = [value for value in evaluation.outputs.values() if value.ndim > 1 and value.dtype.kind == "f"]
@@ -150,20 +175,41 @@ def samples_of(feeds: Arrays) -> int:
 
 def deployed(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[Trial]:
     """The deployment's own inputs, replayed in the engine that it used."""
-    for infer in scene.steps(INFER, step.cell):
+    for infer, predictor in deployments(scene, step, model):
         arrays = scene.arrays(infer)
+        run = predictor.kept[0]
+        feeds = {name: arrays[key] for name, key in run.inputs.items() if key in arrays}
+        engine = engine_name(predictor.engine, predictor.precision)
+        if feeds and engine in all_engines():
+            yield Trial(
+                f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters,
+                skip=passes_off(predictor),
+            )  # fmt: skip
+
+
+def deployments(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[tuple[Step, PredictorFacts]]:
+    """For each inference step of a cell the first predictor that ran the exported model."""
+    for infer in scene.steps(INFER, step.cell):
         for predictor in predictors_seen(scene.facts(infer)):
-            if predictor.model != str(model.structure) or not predictor.kept:
-                continue
-            run = predictor.kept[0]
-            feeds = {name: arrays[key] for name, key in run.inputs.items() if key in arrays}
-            engine = engine_name(predictor.engine, predictor.precision)
-            if feeds and engine in all_engines():
-                yield Trial(
-                    f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters,
-                    skip=passes_off(predictor),
-                )  # fmt: skip
-            break
+            if predictor.model == str(model.structure) and predictor.kept:
+                yield infer, predictor
+                break
+
+
+def deleted_passes(scene: PlanScene, step: Step, model: ExportedModel) -> dict[str, tuple[str, ...]]:
+    """By engine what its deployments delete: an engine is tried as it is deployed.
+
+    Where they do not agree on it, it is tried as it comes.
+    """
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for _, predictor in deployments(scene, step, model):
+        engine = engine_name(predictor.engine, predictor.precision)
+        found.setdefault(engine, set()).add(passes_off(predictor))
+    agreed = {}
+    for engine, passes in found.items():
+        if len(passes) == 1:
+            agreed[engine] = passes.pop()
+    return agreed
 
 
 def passes_off(predictor: PredictorFacts) -> tuple[str, ...]:

@@ -147,6 +147,8 @@ def _clips(arrays: dict[str, NDArray[Any]]) -> Iterator[Clip]:
     """Learnt clipping values: scalars named ``…alpha``, with their start where ``…alpha_start`` keeps it."""
     for name, array in arrays.items():
         if array.size == 1 and (name.endswith("alpha") or "pact_alpha" in name):
+            first = None
             start = arrays.get(f"{name}_start")
-            first = None if start is None else float(start.reshape(-1)[0])
+            if start is not None:
+                first = float(start.reshape(-1)[0])
             yield Clip(name, float(array.reshape(-1)[0]), first)

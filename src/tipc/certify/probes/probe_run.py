@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import probe_simulation  # type: ignore[import-not-found]
 
 Array = Any
 Arrays = dict[str, Any]
@@ -17,7 +18,8 @@ MOST_INNER = 4  # values inside a model that are handed back
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
     """``runs`` is a list of ``{"name", "model", "params", "engine" (a file), "feeds" (an .npz), "fill",
-    "inner" (shapes), "skip" (passes)}``.
+    "inner" (shapes), "skip" (passes), "simulated"}``. A run that is simulated has paddle's own kernels
+    compute what the engine computes.
 
     The outputs of the run number n go into ``<answers>/<n>.npz``; the reply has for each run the names of
     the outputs, the inputs that could be fed, and the inputs for which nothing was given. Where all outputs
@@ -31,12 +33,28 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 def _one(asked: dict[str, Any], target: str) -> dict[str, Any]:
     try:
-        predict = _predictor(asked)
         with np.load(asked["feeds"], allow_pickle=False) as file:
             feeds = {name.partition(" ")[2]: file[name] for name in file.files}
+        if asked["simulated"]:
+            return _simulated(feeds, asked, target)
+        predict = _predictor(asked)
         return predict(feeds, asked, target)
     except (RuntimeError, ValueError, OSError, NotImplementedError, AttributeError, TypeError) as error:
         return {"error": short(error)}
+
+
+def _simulated(feeds: Arrays, asked: dict[str, Any], target: str) -> dict[str, Any]:
+    round_anew = _engine(asked["engine"]).round_anew
+    simulation = probe_simulation.Simulation(asked["model"], asked["params"], round_anew)
+    names = simulation.names
+    given = assign(names, feeds)
+    count = max((len(value) for value in given.values() if value.ndim), default=1)
+    unfed = [name for name in names if name not in given]
+    for name in unfed:
+        given[name] = simulation.filled(name, count, asked["fill"].get(name, 1.0))
+    outputs = simulation.run(given)
+    np.savez(target, **{f"{index}": value for index, value in enumerate(outputs.values())})
+    return {"outputs": list(outputs), "inputs": names, "unfed": unfed, "inner": []}
 
 
 def _engine(path: str) -> Any:

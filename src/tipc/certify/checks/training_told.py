@@ -1,0 +1,181 @@
+"""TT904: what the training log says about the training agrees with what the witness saw of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import mean, median
+
+from tipc.certify.checks.training_happened import seen_process, training_evidence
+from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
+from tipc.certify.evidence.log_records import BATCH_COST, LOSS, SAMPLES, TrainingLine
+from tipc.certify.evidence.option_values import argument_number
+from tipc.certify.evidence.training_log_file import place, training_log
+from tipc.certify.registry import Outcome, check, failed, passed
+from tipc.certify.scene import StepScene
+from tipc.kinds import AMP
+from tipc.message import Message, wording
+from tipc.run.record.facts import TrainingFacts
+
+# A batch cannot cost less than this share of the time between two steps, of which it is most.
+QUICKEST = 0.25
+CLOCK = 5e-4  # seconds that rounding to a thousandth may make, where a log rounds
+ROUNDED_AWAY = 0.02  # seconds: a step that is shorter may be told as 0.00
+SLOWEST = 1.5  # times the mean time between two steps: a batch costs no more, as it is a part of it
+LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss is not
+
+
+@check(
+    "TT904",
+    "The training log tells of the training that was seen",
+    scope="train",
+    reads="loss, samples and costs in the training log, and the losses, batches and times that the "
+    "witness saw",
+    remedy="print the loss that backward is called on, the time of the whole step, and the samples "
+    "of the batch",
+)
+def log_agrees(scene: StepScene) -> Iterator[Outcome]:
+    """Figures that are not of this training: a formula, a recording, a clock that stands still. Bounds: a
+    loss within the range of those seen, and beyond it by that range at most; samples of a line within the
+    batches seen; a batch that costs no less than a quarter of the time between two steps; no more epochs than
+    batches, and no more iterations."""
+    process, _ = seen_process(scene)
+    log = training_log(scene)
+    if process is None or process.training is None or not process.training.steps or not log.rows:
+        return
+    rows = [as_whole_interval(row, process.training) for row in log.rows]
+    wrong = (
+        wrong_loss(scene, column(rows, LOSS))
+        or wrong_samples(scene, process.training, column(rows, SAMPLES))
+        or wrong_cost(process.training, column(rows, BATCH_COST))
+        or wrong_count(scene, process.training, log.rows)
+    )
+    if wrong is not None:
+        where = place(scene, log.path, log.rows[0].line)
+        told = wording("{problem} ({place})", problem=wrong, place=where)
+        yield failed(told, evidence=training_evidence(process.training))
+    else:
+        told = wording("{lines} lines, {steps} steps", lines=len(log.rows), steps=process.training.steps)
+        yield passed(told)
+
+
+def as_whole_interval(row: TrainingLine, training: TrainingFacts) -> TrainingLine:
+    """A line about an interval that the end of an epoch cut short, as if it had been whole.
+
+    Some loops divide the samples and the time of an interval by its usual length, also where fewer batches
+    were in it. Both figures are then too small by one factor, and the speed is right: the time, corrected by
+    that factor, is that of a step. Other lines stay as they are.
+    """
+    samples, cost = row.get(SAMPLES, 0.0), row.get(BATCH_COST, 0.0)
+    if not training.batch_sizes or not training.step_seconds or samples <= 0 or cost <= 0:
+        return row
+    factor = min(training.batch_sizes) / samples
+    if factor <= 1 or cost * factor > SLOWEST * mean(training.step_seconds):
+        return row
+    whole = {SAMPLES: samples * factor, BATCH_COST: cost * factor}
+    return replace(row, values={**row.values, **whole})
+
+
+def unscaled(seen: list[float], told: list[float]) -> list[float]:
+    """The losses of a training in mixed precision, without the scale that a scaler of its own put on them.
+
+    A scale is a power of two, and one for all of a run or nearly so; paddle's own scaler is seen through.
+    """
+    ratio = abs(median(seen)) / max(abs(median(told)), 1e-12)
+    if ratio < LEAST_SCALE:
+        return seen
+    scale = 2.0 ** round(math.log2(ratio))
+    return [loss / scale for loss in seen]
+
+
+def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
+    """What is wrong with the losses of a log; None if nothing is."""
+    seen = finite_losses_seen(scene)
+    told = [loss for loss in told if math.isfinite(loss)]
+    if not seen or not told:
+        return None
+    if scene.cell.precision == AMP:
+        seen = unscaled(seen, told)
+    low, high = min(seen), max(seen)
+    # Means over ranks or intervals, another reduction or a part of a sum: as far again as the losses range.
+    slack = max(high - low, 0.5 * max(abs(low), abs(high)), 1e-3)
+    far = [loss for loss in told if not low - slack <= loss <= high + slack]
+    if len(far) * 2 <= len(told):
+        return None
+    return wording(
+        "the log tells a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}",
+        told=far[0],
+        low=low,
+        high=high,
+    )
+
+
+def finite_losses_seen(scene: StepScene) -> list[float]:
+    """The losses on which any process of the step called backward."""
+    facts = scene.facts(scene.step)
+    seen: list[float] = []
+    if facts is None:
+        return seen
+    for process in facts.processes:
+        if process.training is not None:
+            seen += filter(math.isfinite, process.training.losses)
+    return seen
+
+
+def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) -> Message | None:
+    """What is wrong with the samples of the log's lines; None if nothing is."""
+    if not training.batch_sizes or not told:
+        return None
+    low, high = min(training.batch_sizes), max(training.batch_sizes) * max(scene.step.processes, 1)
+    far = [count for count in told if not low * 0.9 <= count <= high * 1.1]
+    if len(far) * 2 <= len(told):
+        return None
+    return wording(
+        "the log tells of {told:g} samples a batch; the network was fed {low} to {high}",
+        told=far[0],
+        low=low,
+        high=high,
+    )
+
+
+def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
+    """What is wrong with the costs of the log's lines; None if nothing is."""
+    if len(training.step_seconds) < 3 or not told:
+        return None
+    ordered = sorted(training.step_seconds[1:])
+    quick = ordered[len(ordered) // 10]
+    cost = median(told)
+    if cost <= 0 and quick < ROUNDED_AWAY:
+        return None
+    slack = 0.0
+    if all(abs(value * 1000 - round(value * 1000)) < 1e-6 for value in told):
+        slack = CLOCK  # the log rounds to a thousandth
+    if cost >= QUICKEST * quick - slack:
+        return None
+    return wording(
+        "the log tells of {told:.4g} s a batch; between two steps there were {seen:.4g} s at least",
+        told=cost,
+        seen=quick,
+    )
+
+
+def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:
+    """What is wrong with the length of the training that was told; None if nothing is."""
+    batches = max(training.forwards, training.backwards)
+    told = {(row.epoch, row.iteration) for row in rows if row.iteration is not None and LOSS in row.values}
+    # Some scripts tell of the beginning as well, before the first batch.
+    if len(told) > batches + 1:
+        return wording(
+            "the log tells of {told} iterations; the network was fed {batches} batches",
+            told=len(told),
+            batches=batches,
+        )
+    epochs = argument_number(scene.step.argv, EPOCH_OPTIONS) or 0
+    if batches < epochs:
+        return wording(
+            "{epochs:g} epochs were asked for; the network was fed {batches} batches",
+            epochs=epochs,
+            batches=batches,
+        )
+    return None

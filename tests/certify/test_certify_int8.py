@@ -1,0 +1,210 @@
+"""A network that makes much of every rounding is told from an int8 engine that computes something else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from certify_chain import plan_of, run_chain
+from certify_facts import ANSWERS, EVALUATION, Honest
+from certify_plain_repo import make_plain_repo
+
+from tipc.certify.compare.agreement import INT8, Agreement, compare
+from tipc.certify.evidence.params_file import _places
+from tipc.certify.evidence.prober import Prober
+from tipc.certify.evidence.question import Question, QuestionGroup
+from tipc.certify.evidence.trials import NATIVE, SIMULATED, Trial
+from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
+from tipc.run.record.results import Run
+
+INT8_ENGINE = "onednn-int8"
+DEPTH = 40  # blocks: enough for the rounding of weights to be a third of the signal
+WIDTH = 16
+
+
+def deep_network() -> Any:
+    """Random blocks one behind the other: as ill-conditioned as a network that has learnt nothing."""
+    import paddle
+
+    class Block(paddle.nn.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = paddle.nn.Conv2D(WIDTH, WIDTH, 3, padding=1, bias_attr=False)
+            self.norm = paddle.nn.BatchNorm2D(WIDTH)
+            self.relu = paddle.nn.ReLU()
+
+        def forward(self, x: Any) -> Any:
+            return self.relu(self.norm(self.conv(x)))
+
+    first = paddle.nn.Conv2D(3, WIDTH, 3, padding=1)
+    blocks = [Block() for _ in range(DEPTH)]
+    return paddle.nn.Sequential(first, *blocks, paddle.nn.Conv2D(WIDTH, 5, 1))
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The prefix of a quantised model with int8 weights, and images for it."""
+    import paddle
+
+    from paddlezoo import batchnorm, export
+    from paddlezoo.quant import pact
+
+    paddle.seed(3)
+    images = np.random.default_rng(3).normal(size=(8, 3, 16, 16)).astype("float32")
+    batch = paddle.to_tensor(images)
+    quantised = pact.quantise(deep_network(), shape=(1, 3, 16, 16))
+    pact.calibrate(quantised, [batch])
+    batchnorm.recompute(quantised, [batch])
+    folder = tmp_path_factory.mktemp("deep")
+    return export.save(quantised, [None, 3, 16, 16], folder), images
+
+
+def answers(prefix: Path, images: Any, params: Path, evidence: Path) -> dict[str, Any]:
+    """What the model answers by itself and in int8 with these parameters, and in the simulation of int8
+    with its own."""
+    model, own = prefix.with_suffix(".pdmodel"), prefix.with_suffix(".pdiparams")
+    feeds = {"x": images}
+    trials = {
+        NATIVE: Trial(EVALUATION, NATIVE, feeds, model, own),
+        INT8_ENGINE: Trial(EVALUATION, INT8_ENGINE, feeds, model, params),
+        SIMULATED: Trial(SIMULATED, INT8_ENGINE, feeds, model, own, simulated=True),
+    }
+    group = QuestionGroup(sys.executable, str(prefix.parent), str(prefix.parent), ())
+    body = {
+        "kind": "run",
+        "structure": str(model),
+        "model_dir": str(prefix.parent),
+        "path": [],
+        "legacy": True,
+    }
+    found = {}
+    with closing(Prober(evidence)) as probes:
+        asked = [Question(("run", "plan", name), group, body, (one,)) for name, one in trials.items()]
+        probes.ask(asked)
+        for question in asked:
+            [one] = probes.tried(question)
+            assert not one.error, one.error
+            [found[question.key[2]]] = one.outputs.values()
+    return found
+
+
+@pytest.mark.paddle
+@pytest.mark.filterwarnings("ignore")
+def test_onednn_computes_its_simulation_where_rounding_takes_it_far_from_the_network(
+    exported: tuple[Path, Any], tmp_path: Path
+) -> None:
+    prefix, images = exported
+    found = answers(prefix, images, prefix.with_suffix(".pdiparams"), tmp_path)
+    far = compare(found[NATIVE], found[INT8_ENGINE])
+    near = compare(found[SIMULATED], found[INT8_ENGINE])
+    assert not far.agrees(INT8), far.text()
+    assert near.agrees(INT8), near.text()
+
+
+def scale_doubled(arrays: list[Any]) -> None:
+    weights = layer_weights(arrays)
+    channels = weights.shape[0]
+    scales = next(one for one in arrays if one.dtype == np.float32 and one.shape == (channels,) and one.all())
+    scales *= 2
+
+
+def weights_of_one_layer_negated(arrays: list[Any]) -> None:
+    layer_weights(arrays)[:] *= -1
+
+
+def weights_of_one_layer_shuffled(arrays: list[Any]) -> None:
+    np.random.default_rng(0).shuffle(layer_weights(arrays))
+
+
+def one_weight_in_eight_lost(arrays: list[Any]) -> None:
+    layer_weights(arrays).reshape(-1)[::8] = 0
+
+
+def layer_weights(arrays: list[Any]) -> Any:
+    """The stored weights of a layer in the middle."""
+    stored = [one for one in arrays if one.dtype == np.int8 and one.ndim == 4]
+    return stored[len(stored) // 2]
+
+
+@pytest.mark.paddle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "sabotage",
+    [scale_doubled, weights_of_one_layer_negated, weights_of_one_layer_shuffled, one_weight_in_eight_lost],
+    ids=lambda function: function.__name__,
+)
+def test_an_engine_that_has_one_layer_wrong_of_forty_is_wrong_all_the_same(
+    sabotage: Callable[[list[Any]], None], exported: tuple[Path, Any], tmp_path: Path
+) -> None:
+    prefix, images = exported
+    data = bytearray(prefix.with_suffix(".pdiparams").read_bytes())
+    places = list(_places(bytes(data)))
+    arrays = [array.copy() for array, _ in places]
+    sabotage(arrays)
+    for array, (_, start) in zip(arrays, places, strict=True):
+        data[start : start + array.nbytes] = array.tobytes()
+    params = tmp_path / "sabotaged.pdiparams"
+    params.write_bytes(data)
+    found = answers(prefix, images, params, tmp_path)
+    for reference in (NATIVE, SIMULATED):
+        agreement: Agreement = compare(found[reference], found[INT8_ENGINE])
+        assert not agreement.agrees(INT8), agreement.text()
+
+
+# ---------------------------------------------------------------------------------------------- the verdict
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
+    done = run_chain(repo, plan_of(repo))
+    [plan] = done.plans
+    cells = tuple(replace(cell, precision="pact") for cell in plan.cells)
+    environment = {**done.environment, "cpu": {"flags": ["avx512_vnni"]}}
+    return replace(done, plans=(replace(plan, cells=cells),), environment=environment)
+
+
+def int8_finding(run: Run, judge: Callable[..., list[Finding]], int8: Any, simulated: Any) -> Finding:
+    def edit(honest: Honest) -> None:
+        honest.answers[f"{EVALUATION}/{INT8_ENGINE}"] = int8
+        honest.answers[f"{SIMULATED} {EVALUATION}/{INT8_ENGINE}"] = simulated
+
+    return next(one for one in judge(run, edit) if one.check == "TP305" and "noise" in one.message)
+
+
+def sure(share: float) -> Any:
+    """Answers that are as far away, with every decision as it was: the least likely classes move."""
+    answers = ANSWERS.copy()
+    lowest = answers.argmin(1)
+    answers[np.arange(len(answers)), lowest] -= 4 * share * answers.std()
+    return answers
+
+
+def test_noise_that_the_engines_own_rounding_makes_is_no_failure(
+    run: Run, judge: Callable[..., list[Finding]]
+) -> None:
+    int8 = sure(0.8)
+    finding = int8_finding(run, judge, int8, int8)
+    assert finding.status == PASS
+    assert "it is the rounding" in finding.message
+
+
+def test_noise_that_the_engines_own_rounding_does_not_make_fails(
+    run: Run, judge: Callable[..., list[Finding]]
+) -> None:
+    finding = int8_finding(run, judge, sure(0.8), ANSWERS)
+    assert finding.status == FAIL
+    assert "from a simulation with the steps of onednn-int8" in finding.message
+
+
+def test_a_network_whose_decisions_rounding_turns_is_not_certified_in_int8(
+    run: Run, judge: Callable[..., list[Finding]]
+) -> None:
+    int8 = np.roll(ANSWERS, 1, axis=1)  # another class for every image
+    finding = int8_finding(run, judge, int8, int8)
+    assert (finding.status, finding.required) == (UNCHECKED, True), finding.message
+    assert "turns the decisions" in finding.message
