@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from execution_bench import Bench
 
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.guest import usage
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 77, 126, 127, 255])
@@ -173,6 +175,37 @@ def test_the_peak_memory_of_the_tree_and_its_cpu_time_are_measured(
     assert outcome.peak_rss > 115_000_000  # both at once, which neither alone has
     assert outcome.cpu > 0.3
     assert outcome.wall > 1.4
+
+
+BURN = (
+    "import os, time\n"
+    "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    "end = time.process_time() + float(__import__('sys').argv[1])\n"
+    "while time.process_time() < end: pass\n"
+)
+
+
+def test_waiting_for_a_processor_that_others_have_is_told(bench: Bench, local: LocalExecutor) -> None:
+    other = subprocess.Popen([sys.executable, "-c", BURN, "60"])
+    try:
+        busy = bench.run(local, bench.python(BURN, "1.5"))
+    finally:
+        other.kill()
+        other.wait()
+    assert busy.exit_code == 0
+    assert 0.4 < busy.waited <= busy.wall - 1.4
+
+
+@pytest.mark.parametrize(("others", "told"), [(0.0, 0.0), (2.0, 2.0), (9.0, 5.0)])
+def test_processes_that_wait_for_their_own_relatives_do_not_wait_for_others(
+    monkeypatch: pytest.MonkeyPatch, others: float, told: float
+) -> None:
+    busy = iter([100.0, 110.0 + others])
+    monkeypatch.setattr(usage, "machine_busy", lambda: next(busy))
+    seen = usage.Usage()
+    seen.cpu = 10.0
+    seen.delays = {7: 5.0, 8: 3.0}
+    assert seen.waited() == told
 
 
 def test_many_steps_at_once_are_told_apart(bench: Bench, local: LocalExecutor) -> None:

@@ -111,7 +111,7 @@ def test_a_worker_that_is_killed_is_told_and_leaves_nothing(bench: Bench, on_ray
     assert bench.eventually((bench.directory / "up").exists)
     on_ray.ray.kill(on_ray._running[ticket].actor)
     [(_ticket, outcome)] = on_ray.wait(None)
-    assert "lost with its node" in outcome.error
+    assert f"lost with its worker on the node {os.uname().nodename} (" in outcome.error
     assert bench.eventually(lambda: not bench.alive())
 
 

@@ -294,6 +294,52 @@ def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, loc
     assert local.warmth.servers == []
 
 
+def test_the_first_script_that_speaks_of_paddle_waits_for_a_server_and_is_warm(stage: Bench) -> None:
+    stage.script("import paddle\nprint(paddle.__version__)", "first.py")
+    executor = LocalExecutor(grace=0.5)
+    both = [executor.start(stage.task(PYTHON, "first.py", warm=True, name=name)) for name in ("a", "b")]
+    outcomes = dict(executor.wait(60.0))
+    while len(outcomes) < 2:
+        outcomes.update(executor.wait(60.0))
+    assert [(outcomes[ticket].exit_code, outcomes[ticket].warm) for ticket in both] == [(0, True), (0, True)]
+    assert len(executor.warmth.servers) == 1
+    assert stage.log("a") == stage.log("b") == b"paddle prints this\nfake\n"
+    executor.close()
+
+
+@pytest.mark.parametrize("text", ["import os, paddle\nos.environ['FLAGS_x'] = '0'", "print('none of it')"])
+def test_a_script_that_sets_variables_or_names_no_paddle_waits_for_nothing(stage: Bench, text: str) -> None:
+    stage.script(text, "other.py")
+    executor = LocalExecutor(grace=0.5)
+    assert not stage.run(executor, stage.task(PYTHON, "other.py", warm=True)).warm
+    executor.close()
+
+
+def test_a_script_whose_server_cannot_import_paddle_runs_cold(bench: Bench, local: LocalExecutor) -> None:
+    bench.script("raise ImportError('no paddle in here')", "lib/paddle/__init__.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    outcome = bench.run(local, bench.python("print('paddle is not needed')", warm=True))
+    assert (outcome.exit_code, outcome.warm) == (0, False)
+
+
+def test_a_task_that_waits_for_its_server_can_be_ended_and_does_not_wait_for_ever(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.script("import time\ntime.sleep(1000)", "lib/paddle/__init__.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    executor = LocalExecutor(grace=0.5)
+    ticket = executor.start(bench.python("print('paddle')", warm=True))
+    assert executor.wait(0.2) == []
+    executor.kill(ticket)
+    [(ended, outcome)] = executor.wait(None)
+    assert (ended, outcome.interrupted, outcome.exit_code) == (ticket, True, None)
+    monkeypatch.setattr("tipc.run.executors.local.PATIENCE", 0.3)
+    outcome = bench.run(executor, bench.python("print('paddle')", warm=True))
+    assert (outcome.exit_code, outcome.warm) == (0, False)
+    executor.close()
+    assert not bench.alive()
+
+
 def test_nothing_is_started_for_scripts_that_do_not_use_paddle(bench: Bench, local: LocalExecutor) -> None:
     assert not bench.run(local, bench.python("import time\ntime.sleep(0.5)", warm=True)).warm
     assert local.warmth.servers == []
@@ -309,7 +355,8 @@ def test_paddle_cannot_tell_warm_from_cold(paddle_stage: tuple[Bench, LocalExecu
 
 @pytest.mark.paddle
 def test_a_server_is_started_by_itself_when_a_step_loads_paddle(bench: Bench, local: LocalExecutor) -> None:
-    bench.script("import sys, time, paddle\ntime.sleep(float(sys.argv[1]))", "loads.py")
+    # The name of the package is not to be found in the text.
+    bench.script("import sys, time\n__import__('pad' 'dle')\ntime.sleep(float(sys.argv[1]))", "loads.py")
     first = bench.task(PYTHON, "loads.py", "1000", warm=True, timeout=None)
     ticket = local.start(first)
     assert bench.eventually(lambda: local.wait(0.05) or local.warmth.server(first), within=120.0)

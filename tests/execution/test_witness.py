@@ -21,6 +21,7 @@ from witness_scripts import (
     ONE_CLASS,
     OWN_STATISTICS,
     RANKS,
+    SAVED_IN_STATIC_MODE,
     SAVED_TWICE,
     STATIC,
 )
@@ -224,6 +225,16 @@ def test_a_program_that_is_written_once_more_has_the_answers_of_its_network(padd
     assert (program.inputs, program.outputs) == (network.inputs, network.outputs)
     assert set(program.inputs) == {"x"}
     assert not program.problem
+
+
+@pytest.mark.paddle
+@WAYS
+def test_a_network_that_is_saved_in_static_mode_has_answered_all_the_same(
+    paddle_stage: Stage, warm: bool
+) -> None:
+    (export,) = unnoticed(*paddle_stage, SAVED_IN_STATIC_MODE, warm=warm).exports
+    assert not export.problem
+    assert (set(export.inputs), set(export.outputs)) == ({"x"}, {"0"})
 
 
 @pytest.mark.paddle

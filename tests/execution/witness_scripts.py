@@ -107,6 +107,22 @@ feeds = [program.global_block().var(name) for name in feeds]
 paddle.static.save_inference_model('twice', feeds, fetches, executor, program=program)
 """
 
+# A network that is saved while the older form is switched on, which puts paddle into static mode.
+SAVED_IN_STATIC_MODE = """
+import paddle
+from paddle.pir_utils import OldIrGuard
+paddle.seed(1)
+net = paddle.nn.Linear(4, 2)
+net.eval()
+with OldIrGuard():
+    spec = [paddle.static.InputSpec([None, 4], 'float32', name='x')]
+    static = paddle.jit.to_static(net, input_spec=spec, full_graph=True)
+    paddle.jit.save(static, 'guarded')
+    print(paddle.in_dynamic_mode())
+static.forward.rollback()
+print(paddle.in_dynamic_mode(), net(paddle.ones([1, 4])).numpy().tolist())
+"""
+
 # A network with an arg-max that gives one class to noise: it looks at means of eight by eight pixels.
 ONE_CLASS = """
 import paddle

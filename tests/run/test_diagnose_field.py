@@ -49,6 +49,12 @@ def test_a_script_that_reads_the_old_format_after_a_new_export_is_told_so(here: 
     assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run config.txt")
 
 
+def test_a_name_that_no_file_system_takes_is_no_cause(here: Path) -> None:
+    line = f"RuntimeError: (NotFound) Cannot open file {'x' * 5000}/model.pdmodel, please confirm."
+    one = step("a")
+    assert told(plan_of(here, one), one, [line]) == Diagnosis()
+
+
 def test_a_missing_old_format_without_a_new_one_is_just_missing(here: Path) -> None:
     one = step("a")
     known = told(plan_of(here, one), one, ["Cannot open file ./out/model.pdmodel, please confirm"])
@@ -91,6 +97,22 @@ def test_the_repositorys_own_module_is_installed_from_the_repository(here: Path)
     one = step("a", argv=("python3", "deploy/predict.py"))
     known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddleclas'"])
     assert "this repository's own" in known.cause
+    assert known.remedy.startswith("python3 -m pip install -e .")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("setup.py", "setup(\n    name='paddleseg',\n    version='2')\n"),
+        ("setup.cfg", "[metadata]\nname = paddleseg\n"),
+        ("pyproject.toml", '[project]\nname = "paddleseg"\n'),
+    ],
+)
+def test_the_name_by_which_a_repository_is_installed_is_its_own(here: Path, file: str, text: str) -> None:
+    """Whatever the folder of the checkout is called: PyPI has an older one of the same name."""
+    (here / file).write_text(text)
+    one = step("a", argv=("python3", "train.py"))
+    known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddleseg.utils'"])
     assert known.remedy.startswith("python3 -m pip install -e .")
 
 

@@ -113,6 +113,7 @@ def test_visible_text_has_nothing_that_is_obeyed(text: str) -> None:
     assert str(UsageError(text, path=text, line=1, remedy=text)).count("\x1b") == 0
     stream = io.StringIO()
     Visible(stream, {}).write(text)
+    Visible(stream, {}).writelines([text, text])
     assert not CONTROL.search(stream.getvalue())
 
 

@@ -13,19 +13,20 @@ import pytest
 
 from tipc.certify.checks.capability import capability
 from tipc.cli.main import main
+from tipc.language import sentence
 from tipc.plan.model import Cell, Plan, Step
 from tipc.plan.target.machine import this_machine
 from tipc.reasons import because
 from tipc.run import missing
 
 
-def plan_of(repo: Path, cell: Cell | None = None) -> Plan:
+def plan_of(repo: Path, cell: Cell | None = None, python: str = sys.executable) -> Plan:
     """A plan whose scripts import paddle and auto_log."""
     (repo / "train.py").write_text("import paddle")
     (repo / "infer.py").write_text("import auto_log")
     steps = [
         Step(
-            id=kind, kind=kind, cell="c", argv=(sys.executable, f"{kind}.py"), env={}, cwd=".", log="",
+            id=kind, kind=kind, cell="c", argv=(python, f"{kind}.py"), env={}, cwd=".", log="",
             needs=(), produces=(), status_line="",
         )
         for kind in ("train", "infer")
@@ -56,6 +57,21 @@ def test_paddle_autolog_and_requirements_are_asked_for(
         because("no-auto-log", interpreter=sys.executable),
         because("missing-package", name="Pillow", file="requirements.txt"),
     ]
+
+
+def test_where_tipcs_own_environment_has_paddle_it_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "python3"
+    other.touch(0o755)
+    plan = plan_of(tmp_path, python=str(other))
+    answer(monkeypatch, {}, auto_log=True)
+    monkeypatch.setattr(missing, "has_paddle_beside", lambda: True)
+    offered = because("paddle-beside-tipc", interpreter=str(other), own=sys.executable)
+    assert missing.missing_for([plan]) == [offered]
+    assert f"--python {sys.executable}" in sentence(offered)
+    monkeypatch.setattr(missing, "has_paddle_beside", lambda: False)
+    assert missing.missing_for([plan]) == [because("no-paddle", interpreter=str(other))]
 
 
 def test_what_another_distribution_brings_is_not_missing(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import toy_repo
 from toy_repo import events, journals, states
+
+from tipc.certify.verdict_store import load_verdict
+from tipc.run.record.run_store import load_run
 
 # The nth thing that this process, and none that it starts, would put on the disk below $FULL_BELOW finds no
 # room, and so does all that follows. Which it was is written to $FULL_TOLD.
@@ -156,6 +160,25 @@ def try_at(place: Path, library: Path, at: int) -> str:
 @pytest.mark.parametrize("at", [1, 8, 14, 20, 28, 33])
 def test_no_room_at_a_write_loses_nothing(tmp_path: Path, library: Path, at: int) -> None:
     assert try_at(tmp_path, library, at)
+
+
+def test_no_room_for_a_verdict_costs_no_step(tmp_path: Path, library: Path) -> None:
+    assert toy_repo.tipc_run(tmp_path, toy_repo.make(tmp_path / "repo")).returncode == 0
+    (journal,) = journals(tmp_path)
+    env = {
+        **os.environ, "LD_PRELOAD": str(library), "FULL_AT": "1",
+        "FULL_BELOW": f"{journal.parent}/.verdict.json", "FULL_TOLD": str(tmp_path / "told"),
+    }  # fmt: skip
+    words = [sys.executable, "-m", "tipc", "certify"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "no room left on the disk" in done.stderr
+    assert f"tipc certify {journal.parent.name}" in done.stderr
+    assert not list(tmp_path.rglob("*.part"))
+    assert not (journal.parent / "verdict.json").exists()
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1  # the toy trains nothing
+    assert load_verdict(load_run(journal.parent)) is not None
 
 
 @pytest.mark.slow

@@ -12,7 +12,9 @@ from toy_repo import make
 
 from tipc.cli.main import main
 from tipc.cli.releases import labelled, without
-from tipc.errors import EnvironmentProblem, UsageError
+from tipc.cli.releases import main as releases_main
+from tipc.cli.run import parser
+from tipc.errors import INTERRUPTED, EnvironmentProblem, UsageError
 from tipc.plan.target.output import with_output
 from tipc.run import paddle_releases as releases
 
@@ -59,28 +61,97 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_an_environment_is_made_once(tmp_path: Path, programs: list[list[str]]) -> None:
-    first = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    first = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     made = len(programs)
-    assert releases.make("3.1.1", tmp_path, tmp_path / "envs") == first
+    assert releases.make("3.1.1", [tmp_path], tmp_path / "envs") == first
     assert len(programs) == made
     assert any("paddlepaddle==3.1.1" in argv for argv in programs)
 
 
 def test_other_requirements_are_another_environment(tmp_path: Path, programs: list[list[str]]) -> None:
-    first = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    first = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     (tmp_path / "requirements.txt").write_text("tqdm\n")
-    second = releases.make("3.1.1", tmp_path, tmp_path / "envs")
+    second = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     assert first.folder != second.folder
-    assert programs[-2][-2:] == ["-r", "requirements.txt"]
+    assert programs[-2][-3:] == ["-r", "requirements.txt", "paddlepaddle==3.1.1"]
     assert programs[-1][-1] == "paddlepaddle==3.1.1"
 
 
+def test_requirements_that_name_a_folder_belong_to_their_checkout(tmp_path: Path) -> None:
+    keys = {}
+    for text in ("tqdm\n", "-e ../lib\n", ".\n"):
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / "requirements.txt").write_text(text)
+            keys[text, name] = releases.planned("3.1.1", [tmp_path / name], tmp_path).folder
+    assert keys["tqdm\n", "one"] == keys["tqdm\n", "two"]
+    assert keys["-e ../lib\n", "one"] != keys["-e ../lib\n", "two"]
+    assert keys[".\n", "one"] != keys[".\n", "two"]
+
+
+def test_what_requirements_include_is_part_of_them(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("-r more.txt\n")
+    (tmp_path / "more.txt").write_text("tqdm\n-r requirements.txt\n")  # round and round
+    first = releases.planned("3.1.1", [tmp_path], tmp_path)
+    (tmp_path / "more.txt").write_text("scipy\n")
+    assert releases.planned("3.1.1", [tmp_path], tmp_path) != first
+
+
+def test_an_environment_holds_what_all_repositories_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        seen.append((argv[argv.index("install") + 2 :] if "install" in argv else ["venv"], cwd))
+        if "venv" in argv:
+            Path(argv[-1]).mkdir()
+        # The second repository pins another release: pip refuses the two together.
+        refused = cwd == two and len(argv) > 2 and argv[-2:] == ["requirements.txt", "paddlepaddle==3.2.2"]
+        return subprocess.CompletedProcess(argv, int(refused), "", "")
+
+    monkeypatch.setattr(releases, "_run", run)
+    monkeypatch.setattr(releases.shutil, "which", lambda name: None)
+    one, two = tmp_path / "one", tmp_path / "two"
+    for repo in (one, two):
+        repo.mkdir()
+        (repo / "requirements.txt").write_text("tqdm\n")
+    releases.make("3.2.2", [one, two], tmp_path / "envs")
+    assert seen == [
+        (["venv"], one),
+        (["-r", "requirements.txt", "paddlepaddle==3.2.2"], one),
+        (["-r", "requirements.txt", "paddlepaddle==3.2.2"], two),
+        (["-r", "requirements.txt"], two),
+        (["paddlepaddle==3.2.2"], one),
+    ]
+
+
+def test_an_environment_that_another_call_is_making_is_left_alone(
+    tmp_path: Path, programs: list[list[str]]
+) -> None:
+    held = releases.planned("3.1.1", [tmp_path], tmp_path)
+    held.folder.mkdir()
+    lock = tmp_path / f".{held.folder.name}.lock"
+    code = "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX)"
+    with subprocess.Popen(
+        [sys.executable, "-c", f"{code}; print('held', flush=True); sys.stdin.read()", str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(UsageError, match="another tipc makes this environment"):
+            releases.make("3.1.1", [tmp_path], tmp_path)
+        other.stdin.close()
+    assert held.folder.exists()
+    assert not programs
+
+
 def test_what_is_kept_needs_no_index(tmp_path: Path, programs: list[list[str]]) -> None:
-    assert releases.kept(["3.1"], tmp_path, tmp_path / "envs") is None
-    releases.make("3.1.0", tmp_path, tmp_path / "envs")
-    made = releases.make("3.1.1", tmp_path, tmp_path / "envs")
-    assert releases.kept(["3.1"], tmp_path, tmp_path / "envs") == [made]
-    assert releases.kept(["3.1", "3.2"], tmp_path, tmp_path / "envs") is None
+    assert releases.kept(["3.1"], [tmp_path], tmp_path / "envs") is None
+    releases.make("3.1.0", [tmp_path], tmp_path / "envs")
+    made = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
+    assert releases.kept(["3.1"], [tmp_path], tmp_path / "envs") == [made]
+    assert releases.kept(["3.1", "3.2"], [tmp_path], tmp_path / "envs") is None
 
 
 def test_an_environment_that_cannot_be_made_leaves_nothing(
@@ -91,8 +162,8 @@ def test_an_environment_that_cannot_be_made_leaves_nothing(
 
     monkeypatch.setattr(releases, "_run", refuse)
     with pytest.raises(EnvironmentProblem, match="no wheel for this platform"):
-        releases.make("3.1.1", tmp_path, tmp_path / "envs")
-    assert not list((tmp_path / "envs").iterdir())
+        releases.make("3.1.1", [tmp_path], tmp_path / "envs")
+    assert not list((tmp_path / "envs").glob("paddle-*"))
 
 
 def test_without_an_index_there_is_one_clear_message(
@@ -154,6 +225,23 @@ def test_two_releases_run_side_by_side_and_end_in_one_table(
     table = [line.split() for line in text.splitlines() if line.strip().startswith("toy  ")]
     assert [row[3:5] for row in table] == [["3.1.1", "✔"], ["3.2.2", "✔"]]
     assert "paddle 3.1.1 → 3.2.2" in text
+
+
+def test_who_interrupts_one_release_stops_the_whole_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: list[list[str]]
+) -> None:
+    repo = tmp_path / "repo"
+    config = make(repo)
+    monkeypatch.chdir(repo)
+    calls: list[list[str]] = []
+
+    def interrupted(argv: list[str]) -> int:
+        calls.append(argv)
+        return INTERRUPTED
+
+    argv = [str(config), "--paddle", "3.1,3.2"]
+    assert releases_main(parser().parse_args(argv), argv, interrupted) == INTERRUPTED
+    assert len(calls) == 1, "3.2 is not begun"
 
 
 @pytest.mark.parametrize("option", ["--python", "--output"])

@@ -80,3 +80,17 @@ def test_the_machine_is_described_with_what_can_be_found_out(tmp_path: Path) -> 
     assert facts["repos"] == {}
     assert list(facts["interpreters"]) == [sys.executable]
     assert "numpy" in facts["interpreters"][sys.executable]["packages"]
+
+
+def test_where_no_run_is_the_runs_of_a_folder_above_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TIPC_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    make(run_store.home(), tmp_path, "one")
+    below = tmp_path / "zoo" / "classification"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    with pytest.raises(UsageError) as told:
+        run_store.find_run(None)
+    assert f"cd {tmp_path}" in told.value.remedy

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -40,8 +40,9 @@ def set_aside(root: Path, produces: Sequence[str], directory: Path) -> Aside:
     stamps: dict[Path, Stamp] = {}
     for choice in _choices(produces):
         for path in matches(root, choice):
+            target = _free_name(directory, path.name)
             movable = not _is_pattern(choice) and not path.is_dir()
-            if movable and _move(path, target := _free_name(directory, path.name)):
+            if movable and _move(path, target):
                 moved[path] = target
             elif path.exists():
                 stamps[path] = _stamp(path)
@@ -66,12 +67,10 @@ def missing(root: Path, produces: Sequence[str], aside: Aside | None = None) -> 
     before = aside or Aside(Path())
     for item in produces:
         choices = item.split("|")
-        found = [path for choice in choices for path in matches(root, choice)]
-        if any(_is_new(path, before) for path in found):
+        if any(_is_new(path, before) for path in _matching(root, [item])):
             continue
         for choice in choices:
-            was_there = root / choice in before.moved or any(path.exists() for path in matches(root, choice))
-            if was_there:
+            if root / choice in before.moved or any(path.exists() for path in matches(root, choice)):
                 return because("old-artefact", path=choice)
         return because("no-artefact", path=" | ".join(choices))
     return None
@@ -79,12 +78,17 @@ def missing(root: Path, produces: Sequence[str], aside: Aside | None = None) -> 
 
 def digests(root: Path, produces: Sequence[str], aside: Aside) -> dict[str, str]:
     """SHA-256 of each artefact that is new, by its path from the root."""
-    return {
-        os.path.relpath(path, root): digest(path)
-        for choice in _choices(produces)
-        for path in matches(root, choice)
-        if _is_new(path, aside)
-    }
+    found = {}
+    for path in _matching(root, produces):
+        if _is_new(path, aside):
+            found[os.path.relpath(path, root)] = digest(path)
+    return found
+
+
+def _matching(root: Path, produces: Sequence[str]) -> Iterator[Path]:
+    """The files that any of the choices stands for, there or not."""
+    for choice in _choices(produces):
+        yield from matches(root, choice)
 
 
 def matches(root: Path, choice: str) -> list[Path]:
@@ -114,7 +118,10 @@ def digest(path: Path) -> str:
 
 
 def _choices(produces: Sequence[str]) -> list[str]:
-    return [choice for item in produces for choice in item.split("|")]
+    choices: list[str] = []
+    for item in produces:
+        choices += item.split("|")
+    return choices
 
 
 def _is_pattern(choice: str) -> bool:

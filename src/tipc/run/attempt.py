@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tipc.command import Command
 from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan, Step
 from tipc.plan.shell_words import matching
@@ -35,7 +36,9 @@ class Attempt:
     @property
     def published_log(self) -> str:
         """Where the dialect wants the log, if it does; the run keeps its own name for the same file."""
-        return os.path.join(self.plan.repo, self.step.log) if self.step.log else ""
+        if not self.step.log:
+            return ""
+        return os.path.join(self.plan.repo, self.step.log)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         log = _new_log(f"{run}/logs/{index}", name)
     except OSError as error:
         raise disk_problem(error, run) from error
+    cores = cores_of(step, conditions.cores)
+    if step.measures and not step.gpus:
+        cores = conditions.cores
     task = Task(
         name=step.id,
         argv=_argv(plan, step, conditions.python),
@@ -66,7 +72,7 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         log=Path(log),
         timeout=conditions.timeout,
         gpus=step.gpus,
-        cores=conditions.cores if step.measures and not step.gpus else cores_of(step, conditions.cores),
+        cores=cores,
         warm=not conditions.cold and not step.shell and step.kind != PREPARE,
         facts=facts_base(run, index, step.id),
     )
@@ -90,7 +96,9 @@ def _argv(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
     folder = os.path.join(plan.repo, step.cwd)
     words: list[str] = []
     for word in argv:
-        found = matching(word, folder) if word in step.globs else []
+        found: list[str] = []
+        if word in step.globs:
+            found = matching(word, folder)
         words += found or [word]
     return tuple(words)
 
@@ -102,8 +110,10 @@ def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
     if state == PASSED:
         state, reason = _judge_pass(attempt, outcome)
     good = state in GOOD
+    found: dict[str, str] = {}
     try:
-        found = digests(root, step.produces, attempt.aside) if good else {}
+        if good:
+            found = digests(root, step.produces, attempt.aside)
         settle(attempt.aside, passed=good)
         if not _is_published(attempt):
             _publish(attempt, copy=True)
@@ -120,6 +130,7 @@ def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
         started=outcome.started,
         wall=outcome.wall,
         cpu=outcome.cpu,
+        waited=min(outcome.waited, outcome.wall),
         peak_rss=outcome.peak_rss,
         peak_gpu=outcome.peak_gpu,
         gpu_util=outcome.gpu_util,
@@ -183,8 +194,9 @@ def environment(base: Mapping[str, str], changes: Mapping[str, str | None]) -> d
 
 def program(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
     """The argv to start. A plan as upstream has it keeps the config's word for the interpreter until here."""
-    if plan.as_upstream and os.path.basename(step.argv[0]).startswith("python"):
-        return (resolve(step.argv[0], python).program, *step.argv[1:])
+    command = Command(step.argv)
+    if plan.as_upstream and command.interpreter:
+        return command.with_interpreter(resolve(command.interpreter, python).program).argv
     return step.argv
 
 

@@ -54,7 +54,9 @@ class Earlier:
         if result is None or not (result.ok or result.state in (FAILED, TIMEOUT)):
             return None
         if node.step.kind == PREPARE:
-            return None if self._rules.prepare else KeptResult(result)
+            if self._rules.prepare:
+                return None
+            return KeptResult(result)
         if not result.ok and self._rules.failed:
             return None
         why = self.outdated(node, inputs)
@@ -71,7 +73,9 @@ class Earlier:
         if names:
             return because("outdated", what=f"{' and '.join(names)} changed")
         lost = _touched(node.plan, self.results[node.key])
-        return because("outdated", what=f"{lost} is not what it left") if lost else None
+        if not lost:
+            return None
+        return because("outdated", what=f"{lost} is not what it left")
 
     def _changed(self, node: Node, inputs: Mapping[str, str]) -> list[str]:
         return changed(dict(self._inputs.get(node.key, ())), inputs)

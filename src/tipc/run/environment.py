@@ -7,7 +7,7 @@ import os
 import platform
 import socket
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -48,9 +48,19 @@ def describe(repos: Iterable[str] = (), interpreters: Iterable[str] = ()) -> dic
         "cpu": _cpu(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "gpus": _gpus(),
-        "interpreters": {path: told for path in dict.fromkeys(interpreters) if (told := _interpreter(path))},
-        "repos": {repo: told for repo in dict.fromkeys(repos) if (told := _commit(repo))},
+        "interpreters": _told_of(interpreters, _interpreter),
+        "repos": _told_of(repos, _commit),
     }
+
+
+def _told_of(names: Iterable[str], ask: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    """What is told of each; those of which nothing is are left out."""
+    told = {}
+    for name in dict.fromkeys(names):
+        answer = ask(name)
+        if answer:
+            told[name] = answer
+    return told
 
 
 class Processor(TypedDict, total=False):
@@ -117,19 +127,25 @@ def _cpu() -> dict[str, Any]:
 def _gpus() -> list[dict[str, str]]:
     query = "name,driver_version,memory.total,compute_cap"
     told = _output(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"])
-    rows = [[word.strip() for word in line.split(",")] for line in told.splitlines()]
-    return [dict(zip(query.split(","), row, strict=False)) for row in rows]
+    gpus = []
+    for line in told.splitlines():
+        values = map(str.strip, line.split(","))
+        gpus.append(dict(zip(query.split(","), values, strict=False)))
+    return gpus
 
 
 def _interpreter(path: str) -> dict[str, Any]:
     # Not here: with -c, Python would look into the current directory, a repository, for what it imports.
-    program = os.path.abspath(path) if os.sep in path else path
-    told = _output([program, "-c", _ASK, *PACKAGES], cwd=os.sep)
+    if os.sep in path:
+        path = os.path.abspath(path)
+    told = _output([path, "-c", _ASK, *PACKAGES], cwd=os.sep)
     try:
         answer = json.loads(told)
     except ValueError:
         return {}
-    return answer if isinstance(answer, dict) else {}
+    if not isinstance(answer, dict):
+        return {}
+    return answer
 
 
 def _commit(repo: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from tipc.command import is_python
 from tipc.plan.model import Plan, Step
 from tipc.run.artefacts import digest
 from tipc.run.record.results import StepResult
@@ -26,22 +27,13 @@ SOURCES = (".py", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini")
 SCRIPTS = (".py", ".sh")  # which no honest step changes; a settings file may be one that it writes
 NAMED_LIMIT = 16 << 20
 # Variables by how their names begin: paddle's and its libraries', the devices', the threads', Python's.
-VARIABLES = (
-    *(
-        "FLAGS_",
-        "PADDLE_",
-        "GLOG_",
-        "ONEDNN_",
-        "DNNL_",
-        "CUDA_",
-        "CUDNN_",
-        "NCCL_",
-        "NVIDIA_",
-        "HIP_",
-        "ROCR_",
-    ),
-    *("ASCEND_", "XPU_", "MLU_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "LD_", "PYTHON"),
-)
+_VARIABLES = """
+    FLAGS_ PADDLE_ GLOG_ ONEDNN_ DNNL_
+    CUDA_ CUDNN_ NCCL_ NVIDIA_ HIP_ ROCR_ ASCEND_ XPU_ MLU_
+    OMP_ MKL_ KMP_ OPENBLAS_
+    LD_ PYTHON
+"""
+VARIABLES = tuple(_VARIABLES.split())
 _NOT_SOURCE = ("__pycache__", "node_modules")
 
 
@@ -50,19 +42,27 @@ class Inputs:
     again after its data was prepared."""
 
     def __init__(self, plans: Sequence[Plan], environ: Mapping[str, str] | None = None) -> None:
-        self._repos = {
-            repo: _Repo(repo, [plan for plan in plans if plan.repo == repo]) for repo in _repos(plans)
-        }
-        self._environ = {
-            name: value for name, value in sorted((environ or {}).items()) if name.startswith(VARIABLES)
-        }
+        by_repo: dict[str, list[Plan]] = {}
+        for plan in plans:
+            by_repo.setdefault(plan.repo, []).append(plan)
+        self._repos = {repo: _Repo(repo, own) for repo, own in by_repo.items()}
+        self._environ = {}
+        for name, value in sorted((environ or {}).items()):
+            if name.startswith(VARIABLES):
+                self._environ[name] = value
 
     def of(self, plan: Plan, step: Step, needed: Iterable[StepResult]) -> dict[str, str]:
         """The digests for one step, given the results of what it needs."""
         repo = self._repos[plan.repo]
-        command = [[_program(word) for word in step.argv], dict(step.env), step.cwd, step.shell]
-        environment = {name: value for name, value in self._environ.items() if name not in step.env}
-        artefacts = [sorted(result.artefacts.items()) for result in needed if result.artefacts]
+        argv = [_program(word) for word in step.argv]
+        command = [argv, dict(step.env), step.cwd, step.shell]
+        environment = dict(self._environ)
+        for name in step.env:
+            environment.pop(name, None)
+        artefacts = []
+        for result in needed:
+            if result.artefacts:
+                artefacts.append(sorted(result.artefacts.items()))
         return {
             "command": _text_digest(json.dumps(command, sort_keys=True)),
             "environment": _text_digest(json.dumps(environment)),
@@ -81,7 +81,10 @@ class Inputs:
 
     def changed_sources(self) -> list[str]:
         """Scripts, configs and settings that are not as they were when they were first read."""
-        return [path for repo in self._repos.values() for path in repo.changed()]
+        paths: list[str] = []
+        for repo in self._repos.values():
+            paths += repo.changed()
+        return paths
 
 
 class _Repo:
@@ -89,10 +92,16 @@ class _Repo:
 
     def __init__(self, repo: str, plans: Sequence[Plan]) -> None:
         self.root = Path(repo)
-        steps = [step for plan in plans for step in plan.steps]
+        steps: list[Step] = []
+        for plan in plans:
+            steps += plan.steps
         self._outputs = _output_directories(self.root, plans, steps)
-        self._produced = {_inside(self.root, place) for step in steps for place in _places(step)}
-        self._named_paths = {path for step in steps for path in _named_paths(self.root, step)}
+        self._produced: set[str] = set()  # as seen from the root
+        self._named_paths: set[Path] = set()
+        for step in steps:
+            for place in _places(step):
+                self._produced.add(_inside(self.root, place))
+            self._named_paths.update(_named_paths(self.root, step))
         self._sources = ""
         self._files: dict[Path, str] = {}  # what no step may change, and how it was
         self._named: dict[tuple[str, str], str] = {}
@@ -119,8 +128,11 @@ class _Repo:
 
     def changed(self) -> list[str]:
         """The files that changed or went since they were read, in order and once each."""
-        now = [str(path) for path, before in self._files.items() if _text_digest(_read(path)) != before]
-        return sorted({*self._changed, *now})
+        found = set(self._changed)
+        for path, before in self._files.items():
+            if _text_digest(_read(path)) != before:
+                found.add(str(path))
+        return sorted(found)
 
     def note_changes(self) -> None:
         """Remember what has changed until now."""
@@ -173,16 +185,14 @@ class _Repo:
 
     def _is_produced(self, path: Path) -> bool:
         relative = PurePosixPath(path.relative_to(self.root).as_posix())
-        return str(relative) in self._produced or any(relative.is_relative_to(out) for out in self._outputs)
+        if str(relative) in self._produced:
+            return True
+        return any(relative.is_relative_to(output) for output in self._outputs)
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Which inputs differ: ``["command", "scripts"]``."""
     return [name for name, value in now.items() if before.get(name) != value]
-
-
-def _repos(plans: Sequence[Plan]) -> list[str]:
-    return list(dict.fromkeys(plan.repo for plan in plans))
 
 
 def _named_paths(root: Path, step: Step) -> list[Path]:
@@ -191,36 +201,43 @@ def _named_paths(root: Path, step: Step) -> list[Path]:
 
 
 def _places(step: Step) -> list[str]:
-    return [choice for item in step.produces for choice in item.split("|")]
+    """The files that a step may leave: each choice of each."""
+    places: list[str] = []
+    for item in step.produces:
+        places += item.split("|")
+    return places
 
 
 def _output_directories(root: Path, plans: Sequence[Plan], steps: Sequence[Step]) -> frozenset[str]:
     """Directories that steps write into, but never one that holds a script which a step names."""
-    named = {os.path.dirname(plan.results_log) for plan in plans} | {step.model_dir for step in steps}
+    outputs = {_inside(root, os.path.dirname(plan.results_log)) for plan in plans}
+    scripts: list[PurePosixPath] = []
     for step in steps:
-        named.update(os.path.dirname(place) for place in (step.log, step.weights, *_places(step)))
-    found = {_inside(root, place) for place in named}
-    scripts = [
-        PurePosixPath(_inside(root, os.path.join(step.cwd, word)))
-        for step in steps
-        for word in step.argv
-        if word.endswith(SOURCES) and not word.startswith("-")
-    ]
-    return frozenset(
-        output for output in found - {"", "."} if not any(script.is_relative_to(output) for script in scripts)
-    )
+        outputs.add(_inside(root, step.model_dir))
+        for place in (step.log, step.weights, *_places(step)):
+            outputs.add(_inside(root, os.path.dirname(place)))
+        for word in step.argv:
+            if word.endswith(SOURCES) and not word.startswith("-"):
+                scripts.append(PurePosixPath(_inside(root, os.path.join(step.cwd, word))))
+    outputs -= {"", "."}
+    for script in scripts:
+        outputs -= {str(parent) for parent in (script, *script.parents)}
+    return frozenset(outputs)
 
 
 def _program(word: str) -> str:
     """One name for an interpreter: ``bin/python`` and ``bin/python3`` of an environment are the same."""
-    if word.startswith("/") and os.path.basename(word).startswith("python"):
+    if word.startswith("/") and is_python(word):
         return f"{os.path.dirname(word)}:{os.path.realpath(word)}"
     return word
 
 
 def _inside(root: Path, place: str) -> str:
+    """A path as seen from the root; empty where it is outside."""
     path = Path(os.path.normpath(root / place))
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    if not path.is_relative_to(root):
+        return ""
+    return path.relative_to(root).as_posix()
 
 
 def _read(path: Path) -> bytes:
@@ -231,5 +248,6 @@ def _read(path: Path) -> bytes:
 
 
 def _text_digest(text: str | bytes) -> str:
-    raw = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-    return hashlib.sha256(raw).hexdigest()[:16]
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -14,12 +15,13 @@ from tipc.bounded import read_beginning
 from tipc.command import Command
 from tipc.kinds import AMP, GPU, INFER, TRAIN
 from tipc.plan.model import Plan, Step
-from tipc.plan.target.interpreter import resolve
+from tipc.plan.target.interpreter import has_paddle_beside, resolve
 from tipc.reasons import Reason, because
 from tipc.run.environment import describe
 
 SCRIPT = Path(__file__).parent / "guest" / "ask_packages.py"
 PATIENCE = 30.0
+PADDLE, AUTO_LOG = "paddle", "auto_log"  # modules
 PADDLES = ("paddlepaddle", "paddlepaddle-gpu")
 OLDEST_PADDLE = (2, 2)  # the specification's
 OLDEST_CAPABILITY = (7, 0)  # of a GPU with Tensor Cores, which mixed precision needs
@@ -44,37 +46,54 @@ def weak_gpus(plan: Plan) -> Iterable[Reason]:
         return
     for gpu in describe().get("gpus") or ():
         text = str(gpu.get("compute_cap", ""))
-        numbers = tuple(int(part) for part in re.findall(r"\d+", text))
+        numbers = numbers_of(text)
         if numbers and numbers < OLDEST_CAPABILITY:
             yield because("weak-gpu", name=str(gpu.get("name", "GPU")), capability=text)
 
 
 def missing_packages(plan: Plan) -> list[Reason]:
     """What the plan's interpreter lacks."""
-    steps = [step for step in plan.steps if step.kind in (TRAIN, INFER)]
-    named = next((Command(step.argv).interpreter for step in steps if step.argv), "")
+    steps = [step for step in plan.steps if step.argv and step.kind in (TRAIN, INFER)]
+    if not steps:
+        return []
+    named = Command(steps[0].argv).interpreter
     if not named:
         return []
     interpreter = resolve(named).program
-    names = requirements(Path(plan.repo, REQUIREMENTS))
-    brought = {name: module_of(name) for name in names}
-    asked = tuple(dict.fromkeys(("paddle", "auto_log", *brought.values())))
-    answer = ask(interpreter, (*PADDLES, *names), asked)
+    modules = {name: module_of(name) for name in requirements(Path(plan.repo, REQUIREMENTS))}
+    asked = dict.fromkeys((PADDLE, AUTO_LOG, *modules.values()))
+    answer = ask(interpreter, (*PADDLES, *modules), tuple(asked))
     if answer is None:
         return []
-    versions, modules = answer["packages"], answer["modules"]
     found: list[Reason] = []
-    if any(mentions(plan, step, "paddle") for step in steps):
-        version = next((versions[name] for name in PADDLES if versions[name]), "")
-        if not version and not modules["paddle"]:
-            found.append(because("no-paddle", interpreter=interpreter))
-        elif version and numbers_of(version) < OLDEST_PADDLE:
-            found.append(because("old-paddle", version=version))
+    if any(mentions(plan, step, PADDLE) for step in steps):
+        found += _paddle(answer, interpreter)
     infers = [step for step in steps if step.kind == INFER]
-    if not modules["auto_log"] and any(mentions(plan, step, "auto_log") for step in infers):
+    if not answer["modules"][AUTO_LOG] and any(mentions(plan, step, AUTO_LOG) for step in infers):
         found.append(because("no-auto-log", interpreter=interpreter))
-    absent = [name for name in names if not versions[name] and not modules[brought[name]]]
-    return found + [because("missing-package", name=name, file=REQUIREMENTS) for name in absent]
+    for name, module in modules.items():
+        if not answer["packages"][name] and not answer["modules"][module]:
+            found.append(because("missing-package", name=name, file=REQUIREMENTS))
+    return found
+
+
+def _paddle(answer: dict[str, dict[str, Any]], interpreter: str) -> Iterable[Reason]:
+    """That there is no paddle, or one that is too old."""
+    for name in PADDLES:
+        version = answer["packages"][name]
+        if version:
+            if numbers_of(version) < OLDEST_PADDLE:
+                yield because("old-paddle", version=version)
+            return
+    if not answer["modules"][PADDLE]:
+        yield no_paddle(interpreter)
+
+
+def no_paddle(interpreter: str) -> Reason:
+    """That an interpreter has no paddle; where the one of tipc has, that it can be taken."""
+    if interpreter != sys.executable and has_paddle_beside():
+        return because("paddle-beside-tipc", interpreter=interpreter, own=sys.executable)
+    return because("no-paddle", interpreter=interpreter)
 
 
 def requirements(path: Path) -> list[str]:
@@ -83,15 +102,19 @@ def requirements(path: Path) -> list[str]:
         lines = read_beginning(path, TEXT_LIMIT).splitlines()
     except OSError:
         return []
-    matches = (REQUIREMENT.match(line.partition(" #")[0].strip()) for line in lines)
-    return [match[1] for match in matches if match]
+    names = []
+    for line in lines:
+        match = REQUIREMENT.match(line.partition(" #")[0].strip())
+        if match:
+            names.append(match[1])
+    return names
 
 
 def module_of(name: str) -> str:
     """The module that a distribution probably brings: another one may bring it as well."""
     low = name.lower()
     if low in PADDLES:
-        return "paddle"
+        return PADDLE
     if low.startswith(OPENCV):
         return "cv2"
     return name.replace("-", "_").partition(".")[0]
@@ -109,7 +132,8 @@ def mentions(plan: Plan, step: Step, word: str) -> bool:
 
 
 def numbers_of(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    """The first two numbers of a version."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 @lru_cache(maxsize=64)  # a thousand configs have a few interpreters and requirements among them

@@ -1,6 +1,6 @@
-"""Releases of paddle: which can be had, and an environment for each, with what the repository needs.
+"""Releases of paddle: which can be had, and an environment for each, with what the repositories need.
 
-An environment is kept, by the release, the interpreter's version and the text of the repository's
+An environment is kept, by the release, the interpreter's version and the text of the repositories'
 requirements: what has not changed is not made again. ``uv`` makes it where it is there, else venv and pip.
 """
 
@@ -17,10 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.errors import EnvironmentProblem, UsageError, wording
+from tipc.run.record.locks import take_lock
 
 PACKAGE = "paddlepaddle"
 REQUIREMENTS = "requirements.txt"
 _ASK_SECONDS, _MAKE_SECONDS = 120, 1800
+_INCLUDED = re.compile(r"^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)", re.MULTILINE)
+# A line that names a folder: the same text means something else in another checkout.
+_OWN_PLACE = re.compile(r"^\s*(?:(?:-e|--editable)[\s=]+)?\.{1,2}(?:/|\s|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,14 @@ def available() -> tuple[str, ...]:
             ),
             remedy="is there a network? Environments that were made before are in --envs",
         )
-    return tuple(version.strip() for version in found[1].split(","))
+    return tuple(map(str.strip, found[1].split(",")))
 
 
 def resolve(asked: Sequence[str], versions: Sequence[str]) -> list[str]:
     """The exact version for each that was asked for: ``3.1`` is the newest 3.1.x."""
     chosen = []
     for name in asked:
-        fitting = [version for version in versions if version == name or version.startswith(f"{name}.")]
+        fitting = [version for version in versions if _fits(name, version)]
         if not fitting:
             raise UsageError(
                 wording("there is no release {name} of {package}", name=name, package=PACKAGE),
@@ -82,81 +86,112 @@ def parse(text: str) -> list[str]:
     return names
 
 
-def kept(asked: Sequence[str], repo: Path, envs: Path) -> list[Release] | None:
+def kept(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> list[Release] | None:
     """The environments, if every one that was asked for is there already: then nothing needs a network."""
     found = []
     for name in asked:
-        marks = sorted(envs.glob(f"paddle-{name}*-{_key(repo)}/done"), key=_version_of, reverse=True)
-        fitting = [mark for mark in marks if _fits(name, mark.read_text(encoding="utf-8").strip())]
+        fitting = []
+        for mark in envs.glob(f"paddle-{name}*-{_key(repos)}/done"):
+            version = mark.read_text(encoding="utf-8").strip()
+            if _fits(name, version):
+                fitting.append(Release(version, mark.parent))
         if not fitting:
             return None
-        found.append(Release(fitting[0].read_text(encoding="utf-8").strip(), fitting[0].parent))
+        found.append(max(fitting, key=_numbers))
     return found
 
 
-def planned(version: str, repo: Path, envs: Path) -> Release:
-    """The environment of one release for one repository, whether it is there or not."""
-    return Release(version, envs / f"paddle-{version}-{_key(repo)}")
+def planned(version: str, repos: Sequence[Path], envs: Path) -> Release:
+    """The environment of one release for some repositories, whether it is there or not."""
+    return Release(version, envs / f"paddle-{version}-{_key(repos)}")
 
 
-def make(version: str, repo: Path, envs: Path) -> Release:
-    """The environment of one release for one repository; made where it is not there."""
-    release = planned(version, repo, envs)
+def make(version: str, repos: Sequence[Path], envs: Path) -> Release:
+    """The environment of one release for some repositories; made where it is not there."""
+    release = planned(version, repos, envs)
     folder = release.folder
-    mark = folder / "done"
-    if mark.exists():
-        return release
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    for argv in _commands(version, repo, folder):
-        done = _run(argv, _MAKE_SECONDS, cwd=repo)
-        if done.returncode:
+    envs.mkdir(parents=True, exist_ok=True)
+    lock = take_lock(envs / f".{folder.name}.lock", "another tipc makes this environment")
+    try:
+        if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            raise EnvironmentProblem(
-                wording(
-                    "no environment for {package} {version}: {done}",
-                    package=PACKAGE,
-                    version=version,
-                    done=_last_line(done),
-                ),
-                remedy=wording("by hand: cd {repo} && {names}", repo=repo, names=" ".join(argv)),
-            )
-    mark.write_text(version + "\n", encoding="utf-8")
+            _fill(release, repos)
+            (folder / "done").write_text(version + "\n", encoding="utf-8")
+    except EnvironmentProblem:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        os.close(lock)
     return release
 
 
-def _commands(version: str, repo: Path, folder: Path) -> list[list[str]]:
-    """The release comes last: it was asked for, whatever the requirements say of paddle."""
+def _fill(release: Release, repos: Sequence[Path]) -> None:
+    """Create an environment and install what is wanted; EnvironmentProblem for the command that failed."""
     uv = shutil.which("uv")
-    python = str(folder / "bin" / "python")
     if uv is None:
-        create = [sys.executable, "-m", "venv", str(folder)]
-        install = [python, "-m", "pip", "install", "-q"]
+        create = [sys.executable, "-m", "venv", str(release.folder)]
+        install = [release.python, "-m", "pip", "install", "-q"]
     else:
-        create = [uv, "venv", "-q", "--python", sys.executable, str(folder)]
-        install = [uv, "pip", "install", "-q", "--python", python]
-    commands = [create]
-    if (repo / REQUIREMENTS).exists():
-        commands.append([*install, "-r", REQUIREMENTS])
-    commands.append([*install, f"{PACKAGE}=={version}"])
-    return commands
+        create = [uv, "venv", "-q", "--python", sys.executable, str(release.folder)]
+        install = [uv, "pip", "install", "-q", "--python", release.python]
+    _must(release, create, repos[0])
+    paddle = f"{PACKAGE}=={release.version}"
+    for repo in repos:
+        if not (repo / REQUIREMENTS).exists():
+            continue
+        # Together, so that no other release is fetched first; apart, where the requirements pin another one.
+        together = _run([*install, "-r", REQUIREMENTS, paddle], _MAKE_SECONDS, cwd=repo)
+        if together.returncode:
+            _must(release, [*install, "-r", REQUIREMENTS], repo)
+    # Last, whatever the requirements say of paddle: this release was asked for.
+    _must(release, [*install, paddle], repos[0])
 
 
-def _key(repo: Path) -> str:
-    """Of the interpreter's version and the requirements' text."""
-    path = repo / REQUIREMENTS
-    text = path.read_bytes() if path.exists() else b""
-    version = ".".join(map(str, sys.version_info[:2]))
-    return hashlib.sha256(version.encode() + b"\0" + text).hexdigest()[:12]
+def _must(release: Release, argv: list[str], repo: Path) -> None:
+    done = _run(argv, _MAKE_SECONDS, cwd=repo)
+    if done.returncode:
+        raise EnvironmentProblem(
+            wording(
+                "no environment for {package} {version}: {done}",
+                package=PACKAGE,
+                version=release.version,
+                done=_last_line(done),
+            ),
+            remedy=wording("by hand: cd {repo} && {names}", repo=repo, names=" ".join(argv)),
+        )
+
+
+def _key(repos: Sequence[Path]) -> str:
+    """Of the interpreter's version and the requirements; of their place, too, where they name one."""
+    parts = [".".join(map(str, sys.version_info[:2]))]
+    for repo in repos:
+        text = requirements_text(repo / REQUIREMENTS)
+        parts.append(text)
+        if _OWN_PLACE.search(text):
+            parts.append(str(repo.resolve()))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def requirements_text(path: Path, depth: int = 3) -> str:
+    """The requirements, with those files that they include; empty where there are none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    included = []
+    if depth > 0:
+        for name in _INCLUDED.findall(text):
+            included.append(requirements_text(path.parent / name, depth - 1))
+    return "\n".join([text, *included])
 
 
 def _fits(name: str, version: str) -> bool:
     return version == name or version.startswith(f"{name}.")
 
 
-def _version_of(mark: Path) -> tuple[int, ...]:
-    numbers = re.findall(r"\d+", mark.read_text(encoding="utf-8"))
-    return tuple(int(number) for number in numbers)
+def _numbers(release: Release) -> tuple[int, ...]:
+    """By which of two releases is the newer."""
+    return tuple(map(int, re.findall(r"\d+", release.version)))
 
 
 def _pip() -> list[str]:
@@ -174,7 +209,8 @@ def _pip() -> list[str]:
 
 
 def _run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    environment = dict(os.environ)
+    environment.pop("VIRTUAL_ENV", None)
     try:
         return subprocess.run(
             argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=seconds
@@ -186,6 +222,13 @@ def _run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess
 
 
 def _last_line(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line.strip() for line in (done.stderr + "\n" + done.stdout).splitlines() if line.strip()]
-    problems = [line for line in lines if re.match(r"(ERROR|error|cause|×|╰)", line)]
-    return (problems or lines or [f"exit {done.returncode}"])[-1]
+    """What a command that failed says last: of a problem where it names one."""
+    last = f"exit {done.returncode}"
+    problem = ""
+    for line in (done.stderr + "\n" + done.stdout).splitlines():
+        line = line.strip()
+        if line:
+            last = line
+        if re.match(r"(ERROR|error|cause|×|╰)", line):
+            problem = line
+    return problem or last

@@ -68,9 +68,10 @@ def new(request: Request) -> Session:
             wording("nothing runs in mode {mode}", mode=plans[0].mode),
             remedy="tipc plan tells what is left out, and why",
         )
-    wanted = frozenset(
-        (plan.key, step) for plan in plans for step in selected(plan, request.expression, request.only)
-    )
+    wanted: set[Key] = set()
+    for plan in plans:
+        for step in selected(plan, request.expression, request.only):
+            wanted.add((plan.key, step))
     if not wanted:
         if request.expression or request.only:
             raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
@@ -78,7 +79,7 @@ def new(request: Request) -> Session:
             "nothing but preparation would run", remedy="tipc plan tells what is left out, and why"
         )
     build_graph(plans, order(plans))
-    return Session(tuple(plans), wanted, request, problems=planned.problems)
+    return Session(tuple(plans), frozenset(wanted), request, problems=planned.problems)
 
 
 def _together(problems: Sequence[TipcError]) -> TipcError:
@@ -102,6 +103,18 @@ class Changes:
     device: str | None = None
     allow_shell: bool | None = None
 
+    def applied(self, options: PlanOptions) -> PlanOptions:
+        """The options of a plan with these changes."""
+        if self.prepare is not None:
+            options = replace(options, prepare=self.prepare)
+        if self.python is not None:
+            options = replace(options, python=self.python)
+        if self.device is not None:
+            options = replace(options, device=self.device)
+        if self.allow_shell is not None:
+            options = replace(options, allow_shell=self.allow_shell)
+        return options
+
 
 def again(ref: str | None, rules: RerunRules, changes: Changes | None = None) -> Session:
     """Plan to go on with an earlier run: its request, as changed now, with the config files as they are."""
@@ -116,9 +129,7 @@ def again(ref: str | None, rules: RerunRules, changes: Changes | None = None) ->
     wish = changes or Changes()
     if wish.expression or wish.only:
         request = replace(request, expression=wish.expression, only=wish.only)
-    wishes = {name: getattr(wish, name) for name in ("python", "device", "allow_shell", "prepare")}
-    told = {name: value for name, value in wishes.items() if value is not None}
-    request = replace(request, plan=replace(request.plan, **told))
+    request = replace(request, plan=wish.applied(request.plan))
     session = replace(new(request), run=directory, rules=replace(rules, prepare=wish.prepare is True))
     if session.problems:
         raise _together(session.problems)  # what has begun with them cannot go on without them
@@ -144,16 +155,21 @@ def _refuse_to_prepare_again(session: Session, replay: Replay) -> None:
 
 def data_at_risk(session: Session) -> dict[str, list[str]]:
     """For each config whose preparing is about to run: what is there and its script would remove."""
-    known = replay_of(session.run).results if session.run else {}
+    done: set[Key] = set()
+    if session.run and not session.rules.prepare:
+        done = {key for key, result in replay_of(session.run).results.items() if result.ok}
     found = {}
     for plan in session.plans:
-        scripts = [step for step in plan.steps if step.kind == PREPARE and SCRIPT in step.argv]
-        for step in scripts:
+        for step in plan.steps:
+            if step.kind != PREPARE or SCRIPT not in step.argv:
+                continue
             key = (plan.key, step.id)
-            is_done = key in known and known[key].ok and not session.rules.prepare
-            if key in session.wanted and not is_done:
-                found[plan.config] = removals(Path(plan.repo, SCRIPT), Path(plan.repo), plan.mode, plan.model)
-    return {config: paths for config, paths in found.items() if paths}
+            if key not in session.wanted or key in done:
+                continue
+            paths = removals(Path(plan.repo, SCRIPT), Path(plan.repo), plan.mode, plan.model)
+            if paths:
+                found[plan.config] = paths
+    return found
 
 
 def execute(
@@ -196,7 +212,9 @@ class SessionCall:
     def finish(self, *, interrupted: bool) -> None:
         """Nothing runs any more: say how it ended, and whether somebody has touched what it rests on."""
         results = self.journal.replay.results_of(self.session.plans)
-        state = PASSED if all(results[key].ok for key in self.session.wanted) else FAILED
+        state = FAILED
+        if all(results[key].ok for key in self.session.wanted):
+            state = PASSED
         if interrupted:
             state = INTERRUPTED
         changed = self.scheduler.changed_sources()

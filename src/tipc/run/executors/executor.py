@@ -36,6 +36,7 @@ class TaskOutcome:
     started: float = 0.0
     wall: float = 0.0
     cpu: float = 0.0
+    waited: float = 0.0  # seconds that it waited for a processor while others had it
     peak_rss: int = 0
     peak_gpu: int = 0
     gpu_util: float = 0.0
@@ -44,6 +45,7 @@ class TaskOutcome:
     clock: float = 0.0  # seconds by which the clock of its machine jumped while it ran
     left: int = 0  # processes that outlived the command; they were ended
     facts: str = ""  # SHA-256 of the facts file as the executor wrote it
+    notes: tuple[str, ...] = ()  # for the user: a machine was lost, and the task began again on another
 
 
 class Executor(Protocol):

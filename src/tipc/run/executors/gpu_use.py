@@ -40,7 +40,9 @@ class GpuUse:
     @property
     def mean(self) -> float:
         """Per cent, over the samples and the GPUs."""
-        return sum(self._utilisation) / len(self._utilisation) if self._utilisation else 0.0
+        if not self._utilisation:
+            return 0.0
+        return sum(self._utilisation) / len(self._utilisation)
 
     def sample_if_due(self, processes: Callable[[], Collection[int]]) -> None:
         """Ask once, if it is time to. ``processes`` are the step's, by pid."""
@@ -50,8 +52,11 @@ class GpuUse:
         self.due = now + EVERY
         ours = set(processes())
         try:
-            total = sum(self._memory(place, handle, ours) for place, handle in enumerate(self.handles))
-            rates = [self.library.nvmlDeviceGetUtilizationRates(handle).gpu for handle in self.handles]
+            total = 0
+            rates = []
+            for place, handle in enumerate(self.handles):
+                total += self._memory(place, handle, ours)
+                rates.append(self.library.nvmlDeviceGetUtilizationRates(handle).gpu)
         except self.library.NVMLError:  # a card that was lost, or that does not tell
             return
         self.peak = max(self.peak, total)
@@ -64,26 +69,29 @@ class GpuUse:
         time, so then all that was not there before is the step's.
         """
         processes = self.library.nvmlDeviceGetComputeRunningProcesses(handle)
-        known = [process.usedGpuMemory or 0 for process in processes if process.pid in ours]
+        known = [process for process in processes if process.pid in ours]
         if known:
-            return sum(known)
+            return sum(process.usedGpuMemory or 0 for process in known)
         used: int = self.library.nvmlDeviceGetMemoryInfo(handle).used
         return max(0, used - self.before.setdefault(place, used))
 
 
 def watch(gpus: tuple[str, ...]) -> GpuUse | None:
     """Begin to watch GPUs, by index or UUID, before the step starts; None if there is nothing to ask."""
-    library = nvml() if gpus else None
+    if not gpus:
+        return None
+    library = nvml()
     if library is None:
         return None
+    use = GpuUse(library, [])
     try:
-        handles = [
-            library.nvmlDeviceGetHandleByIndex(int(gpu))
-            if gpu.isdigit()
-            else library.nvmlDeviceGetHandleByUUID(gpu)
-            for gpu in gpus
-        ]
-        before = {place: library.nvmlDeviceGetMemoryInfo(handle).used for place, handle in enumerate(handles)}
+        for place, gpu in enumerate(gpus):
+            if gpu.isdigit():
+                handle = library.nvmlDeviceGetHandleByIndex(int(gpu))
+            else:
+                handle = library.nvmlDeviceGetHandleByUUID(gpu)
+            use.handles.append(handle)
+            use.before[place] = library.nvmlDeviceGetMemoryInfo(handle).used
     except library.NVMLError:
         return None
-    return GpuUse(library, handles, before)
+    return use

@@ -23,6 +23,7 @@ from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import forget_facts, store_facts
 
 GRACE = 5.0  # seconds between TERM and KILL
+PATIENCE = 20.0  # seconds that a task waits for a server to be ready: then it runs cold
 
 
 @dataclass
@@ -39,6 +40,15 @@ class _Running:
     step: Handle | None = None  # on the program
 
 
+@dataclass(frozen=True)
+class _Parked:
+    """A task that waits for its server to be ready."""
+
+    task: Task
+    server: WarmServer
+    until: float  # by the monotonic clock
+
+
 class LocalExecutor:
     """Runs tasks here. A server of ours starts them, so that they end with us even if we are killed."""
 
@@ -51,6 +61,7 @@ class LocalExecutor:
         self.host = socket.gethostname()
         self._selector = selectors.DefaultSelector()
         self._running: dict[int, _Running] = {}
+        self._parked: dict[int, _Parked] = {}
         self._ended: list[tuple[int, TaskOutcome]] = []
         self._tickets = 0
         self._spawner: Spawner | None = None
@@ -63,8 +74,30 @@ class LocalExecutor:
         for key, _events in self._selector.select(0):  # a server may have become ready since the last wait
             if isinstance(key.data, WarmServer):
                 self._hear_server(key.data)
-        self._begin(self._tickets, task, warm=self.warm)
+        server = self._coming(task) if self.warm else None
+        if server is None:
+            self._begin(self._tickets, task, warm=self.warm)
+        else:
+            self._parked[self._tickets] = _Parked(task, server, time.monotonic() + PATIENCE)
         return self._tickets
+
+    def _coming(self, task: Task) -> WarmServer | None:
+        """The server that the task should wait for, which costs no more than to import paddle itself."""
+        if self.warmth.server(task) is not None:
+            return None
+        server = self.warmth.coming(task)
+        if server is None:
+            server = self.warmth.start_for(task)
+            self._expect(server)
+        return server
+
+    def _unpark(self, server: WarmServer | None = None) -> None:
+        """Begin tasks that have waited for this server, or long enough: warm if it is ready, else cold."""
+        now = time.monotonic()
+        for ticket, parked in list(self._parked.items()):
+            if parked.server is server or parked.until <= now:
+                del self._parked[ticket]
+                self._begin(ticket, parked.task, warm=True)
 
     def _begin(self, ticket: int, task: Task, *, warm: bool) -> None:
         try:
@@ -86,31 +119,49 @@ class LocalExecutor:
 
     def is_warm(self, task: Task) -> bool:
         """Whether a warm server is ready for the task, with nothing in it that some script has set."""
-        server = self.warmth.server(task) if self.warm else None
+        if not self.warm:
+            return False
+        server = self.warmth.server(task)
         return server is not None and not server.needs
 
     def memory(self, ticket: int) -> int:
         """Bytes that a task holds now; 0: it has not begun, or has ended."""
         running = self._running.get(ticket)
-        return memory(running.keeper) if running and running.keeper else 0
+        if running is None or not running.keeper:
+            return 0
+        return memory(running.keeper)
 
     def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
-        until = None if timeout is None else time.monotonic() + timeout
-        while self._running and not self._ended:
-            pause = self._sample_gpus(None if until is None else max(0.0, until - time.monotonic()))
-            for key, _events in self._selector.select(pause):
+        until = float("inf")
+        if timeout is not None:
+            until = time.monotonic() + timeout
+        while (self._running or self._parked) and not self._ended:
+            for key, _events in self._selector.select(self._pause(until)):
                 if isinstance(key.data, WarmServer):
                     self._hear_server(key.data)
                 else:
                     self._hear(key.data)
-            if until is not None and time.monotonic() >= until:
+            self._unpark()
+            if time.monotonic() >= until:
                 break
         ended, self._ended = self._ended, []
         return ended
 
+    def _pause(self, until: float) -> float | None:
+        """Seconds to sleep: until then, until a task has waited long enough for its server, or until the GPUs
+        are to be asked again. None: for ever."""
+        for parked in self._parked.values():
+            until = min(until, parked.until)
+        pause = min(self._sample_gpus(), max(0.0, until - time.monotonic()))
+        if pause == float("inf"):
+            return None
+        return pause
+
     def kill(self, ticket: int) -> None:
         """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
+        if self._parked.pop(ticket, None) is not None:
+            self._end(ticket, TaskOutcome(None, interrupted=True, started=time.time(), host=self.host))
         running = self._running.get(ticket)
         if running and not running.interrupted:
             running.interrupted = True
@@ -119,7 +170,7 @@ class LocalExecutor:
 
     def close(self) -> None:
         """Kill what still runs, wait for it, and let go of everything. Can be called twice."""
-        for ticket in list(self._running):
+        for ticket in [*self._running, *self._parked]:
             self.kill(ticket)
         ended = []
         while self._running:
@@ -131,19 +182,22 @@ class LocalExecutor:
             self._spawner = None
         self._selector.close()
 
-    def _sample_gpus(self, pause: float | None) -> float | None:
-        """Ask NVML about the steps that hold a GPU; how long to sleep then, at most ``pause``."""
+    def _sample_gpus(self) -> float:
+        """Ask NVML about the steps that hold a GPU; the seconds until the next time, which may never come."""
+        pause = float("inf")
         for running in self._running.values():
             if running.gpu and running.keeper:
                 running.gpu.sample_if_due(partial(_below, running.keeper))
-                pause = EVERY if pause is None else min(pause, EVERY)
+                pause = EVERY
         return pause
 
     def _hand_over(
         self, task: Task, request: dict[str, Any], *, warm: bool
     ) -> tuple[WarmServer | None, Spawner, socket.socket]:
         """Give the request to a warm server if one is ready for it, else to the cold one."""
-        server = self.warmth.server(task) if warm else None
+        server = None
+        if warm:
+            server = self.warmth.server(task)
         if server:
             with contextlib.suppress(OSError):  # it has just died: nothing has started yet
                 return server, server.spawner, server.spawner.start(request)
@@ -169,7 +223,9 @@ class LocalExecutor:
         elif message is None:
             if running.step:
                 running.step.kill_tree()  # its server does that, too, unless it was killed as well
-            error = "" if running.interrupted else "the keeper of the step was killed"
+            error = "the keeper of the step was killed"
+            if running.interrupted:
+                error = ""  # by us
             self._end(ticket, TaskOutcome(None, error=error, interrupted=running.interrupted, host=self.host))
         elif "outcome" in message:
             self._hear_outcome(ticket, running, message)
@@ -189,8 +245,9 @@ class LocalExecutor:
         told = message.get("witness")
         try:
             if running.task.facts is not None:
-                heads = told["arrays"] if told else []
-                bodies = [receive_bytes(running.control, head["bytes"]) for head in heads]
+                bodies = []
+                if told:
+                    bodies = [receive_bytes(running.control, head["bytes"]) for head in told["arrays"]]
                 outcome = replace(outcome, facts=store_facts(running.task.facts, told, bodies))
         except OSError as error:
             raise disk_problem(error, running.task.log.parent) from error
@@ -208,11 +265,14 @@ class LocalExecutor:
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(server.spawner.socket)
         self.warmth.retire(server)
+        self._unpark(server)
 
     def _hear_server(self, server: WarmServer) -> None:
         """A warm server is ready, or has gone."""
         if server in self.warmth.servers and not self.warmth.hear(server):
             self._forget(server)
+        else:
+            self._unpark(server)
 
     def _outcome(self, running: _Running, told: Mapping[str, Any]) -> TaskOutcome:
         known = {name: told[name] for name in TaskOutcome.__dataclass_fields__ if name in told}
@@ -242,9 +302,12 @@ def _below(keeper: int) -> list[int]:
 def _request(task: Task, grace: float) -> dict[str, Any]:
     """A task as a keeper wants to be told it."""
     command = Command(task.argv)
+    script_at = None
+    if command.script:
+        script_at = len(command.before_script)
     return {
         "argv": list(task.argv),
-        "script_at": len(command.before_script) if command.script else None,
+        "script_at": script_at,
         "watched": task.facts is not None and bool(command.script),
         "launched": bool(command.launcher),
         "cwd": str(task.cwd),

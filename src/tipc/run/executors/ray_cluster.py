@@ -3,6 +3,9 @@
 The repository must be at the same path on every node, and tipc installed there: what a step leaves is needed
 by the next, wherever that runs. Only the log needs no shared file system: if the node does not see the
 driver's directory, the log is sent.
+
+What is the failure of a node is not that of its step: a node that does not see the repository is shut out,
+from one that dies its steps go to others, and both are named.
 """
 
 from __future__ import annotations
@@ -28,15 +31,39 @@ POLL = 0.2  # seconds: how soon a node hears of a kill
 STREAM = 1.0  # seconds between two looks at a log that is sent
 BLOCK = 8 << 20
 PATIENCE = 10.0  # after the grace of a kill: then the node does not answer
+MOST_LOST = 3  # nodes that may die under one task, and it begins again
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """A machine of the cluster."""
+
+    id: str  # Ray's
+    name: str  # people's: its host name and address
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """In place of an outcome: the node lacks what the task needs, so it was not started there."""
+
+    path: str
+    node: ClusterNode
 
 
 class RemoteStep:
     """Lives on a node for one task: runs it, ends it when told to, reads its log aloud."""
 
-    def __init__(self, task: Task, marker: str, grace: float, assigned_gpus: bool) -> None:
+    def __init__(
+        self, task: Task, marker: str, grace: float, assigned_gpus: bool, landmarks: tuple[str, ...]
+    ) -> None:
+        self.landmarks = landmarks
         self.shared = os.path.exists(marker)
-        self.log = task.log if self.shared else Path(tempfile.mkdtemp(prefix="tipc-")) / "step.log"
-        self.facts = Path(tempfile.mkdtemp(prefix="tipc-")) / "step" if task.facts else None
+        self.log = task.log
+        if not self.shared:
+            self.log = Path(tempfile.mkdtemp(prefix="tipc-")) / "step.log"
+        self.facts: Path | None = None
+        if task.facts:
+            self.facts = Path(tempfile.mkdtemp(prefix="tipc-")) / "step"
         self.task = replace(task, log=self.log, facts=self.facts)
         if assigned_gpus and "CUDA_VISIBLE_DEVICES" in os.environ:  # those that Ray has chosen here
             chosen = os.environ["CUDA_VISIBLE_DEVICES"]
@@ -45,8 +72,18 @@ class RemoteStep:
         self.grace = grace
         self.stop = threading.Event()
 
-    def run(self) -> TaskOutcome:
-        """Run the task to its end."""
+    def node(self) -> ClusterNode:
+        """Where this is."""
+        import ray
+
+        address = ray.util.get_node_ip_address()
+        return ClusterNode(ray.get_runtime_context().get_node_id(), f"{os.uname().nodename} ({address})")
+
+    def run(self) -> TaskOutcome | Unseen:
+        """Run the task to its end, if what it needs is here."""
+        for path in self.landmarks:
+            if not os.path.exists(path):
+                return Unseen(path, self.node())
         executor = LocalExecutor(warm=False, grace=self.grace)
         try:
             ticket = executor.start(self.task)
@@ -90,12 +127,21 @@ class RemoteStep:
 class _Running:
     task: Task
     actor: Any
-    result: Any  # Ray's reference to the outcome
+    node: Any  # Ray's reference to where it is
+    result: Any  # and to the outcome
     started: float
+    notes: tuple[str, ...] = ()
+    lost: int = 0  # nodes that died under it
     killed: float | None = None
     received: int = 0  # bytes of the log
     shared: bool = False
     look: float = 0.0  # when the log is looked at next
+
+
+def landmarks(task: Task) -> tuple[str, ...]:
+    """What a node must see to run a task: its directory, and the files that its command names."""
+    files = [task.cwd / word for word in task.argv if word and "\0" not in word]
+    return (str(task.cwd), *(str(path) for path in files if path.is_file()))
 
 
 def _knock(address: str) -> None:
@@ -142,6 +188,7 @@ class RayExecutor:
         self._ended: list[tuple[int, TaskOutcome]] = []
         self._tickets = 0
         self._markers: dict[Path, Path] = {}
+        self._shut_out: dict[str, str] = {}  # nodes that do not see the repository: id → name
 
     def start(self, task: Task) -> int:
         """Start the task, return its ticket; it waits in the cluster until its cores and GPUs are free."""
@@ -156,23 +203,41 @@ class RayExecutor:
             why = f"the log {task.log} cannot be written: {error.strerror}"
             self._ended.append((ticket, TaskOutcome(126, error=why, started=time.time())))
             return ticket
-        marker = self._marker(task.log.parent)
-        options = {"num_cpus": task.cores, "num_gpus": len(task.gpus), "name": f"tipc-{uuid.uuid4().hex[:8]}"}
-        actor = self._remote.options(**options).remote(task, str(marker), self.grace, bool(task.gpus))
-        self._running[ticket] = _Running(task, actor, actor.run.remote(), time.time())
+        self._running[ticket] = self._send(task)
         return ticket
+
+    def _send(self, task: Task) -> _Running:
+        """Give a task to the cluster, but to no node that is shut out."""
+        marker = self._marker(task.log.parent)
+        options: dict[str, Any] = {
+            "num_cpus": task.cores,
+            "num_gpus": len(task.gpus),
+            "name": f"tipc-{uuid.uuid4().hex[:8]}",
+        }
+        if self._shut_out:
+            from ray.util.scheduling_strategies import NodeLabelSchedulingStrategy, NotIn
+
+            options["scheduling_strategy"] = NodeLabelSchedulingStrategy(
+                hard={"ray.io/node-id": NotIn(*self._shut_out)}
+            )
+        actor = self._remote.options(**options).remote(
+            task, str(marker), self.grace, bool(task.gpus), landmarks(task)
+        )
+        return _Running(task, actor, actor.node.remote(), actor.run.remote(), time.time())
 
     def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
-        until = None if timeout is None else time.monotonic() + timeout
+        until = float("inf")
+        if timeout is not None:
+            until = time.monotonic() + timeout
         while self._running and not self._ended:
-            left = STREAM if until is None else min(STREAM, max(0.0, until - time.monotonic()))
+            left = min(STREAM, max(0.0, until - time.monotonic()))
             results = {running.result: ticket for ticket, running in self._running.items()}
             done, _waiting = self.ray.wait(list(results), timeout=left)
             for result in done:
                 self._end(results[result])
             self._look_after()
-            if until is not None and time.monotonic() >= until:
+            if time.monotonic() >= until:
                 break
         ended, self._ended = self._ended, []
         return ended
@@ -233,8 +298,19 @@ class RayExecutor:
         running = self._running[ticket]
         try:
             outcome = self.ray.get(running.result)
+        except self.ray.exceptions.ActorUnavailableError:
+            # Whether only the worker is gone or its node with it, Ray knows some seconds later: ask again.
+            time.sleep(POLL)
+            running.result = running.actor.node.remote()
+            return
         except self.ray.exceptions.RayError as error:
-            self._lost(ticket, f"the step was lost with its node: {str(error).splitlines()[0]}")
+            self._end_lost(ticket, error)
+            return
+        if isinstance(outcome, ClusterNode):
+            self._send_again(ticket, f"the node {outcome.name} was out of reach; it begins again")
+            return
+        if isinstance(outcome, Unseen):
+            self._end_unseen(ticket, outcome)
             return
         if not running.shared:
             self._fetch(running, timeout=PATIENCE)
@@ -247,19 +323,68 @@ class RayExecutor:
         files = None
         with contextlib.suppress(self.ray.exceptions.RayError):
             files = self.ray.get(running.actor.take_facts.remote(), timeout=PATIENCE)
-        return replace(outcome, facts=put_facts(running.task.facts, files) if files else "")
+        digest = ""
+        if files:
+            digest = put_facts(running.task.facts, files)
+        return replace(outcome, facts=digest)
+
+    def _end_unseen(self, ticket: int, unseen: Unseen) -> None:
+        """A node lacks what the task needs: no more tasks for it, and this one to another."""
+        node = unseen.node
+        self._shut_out[node.id] = node.name
+        note = f"the node {node.name} does not see {unseen.path} and is shut out"
+        if self._alive() - set(self._shut_out):
+            self._send_again(ticket, note)
+        else:
+            names = ", ".join(self._shut_out.values())
+            self._lost(ticket, f"no node of the cluster sees {unseen.path}: {names}")
+
+    def _end_lost(self, ticket: int, error: Exception) -> None:
+        """The worker has died. With its node: the task begins again on another."""
+        running = self._running[ticket]
+        node = self._node_of(running)
+        name = node.name if node else "unknown"
+        node_died = "node has died" in str(error) or (node is not None and node.id not in self._alive())
+        if node_died and running.killed is None and running.lost < MOST_LOST and self._alive():
+            running.lost += 1
+            self._send_again(ticket, f"the node {name} was lost; it begins again on another")
+            return
+        what = "its node" if node_died else "its worker on the node"
+        self._lost(ticket, f"the step was lost with {what} {name}: {str(error).splitlines()[0]}")
+
+    def _send_again(self, ticket: int, note: str) -> None:
+        """Begin a task anew, as if it had never been begun: with an empty log."""
+        before = self._running[ticket]
+        self.ray.kill(before.actor)
+        before.task.log.write_bytes(b"")
+        again = self._send(before.task)
+        self._running[ticket] = replace(again, notes=(*before.notes, note), lost=before.lost)
+        if before.killed is not None:
+            self.kill(ticket)
+
+    def _alive(self) -> set[str]:
+        """The ids of the nodes that the cluster has now."""
+        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+
+    def _node_of(self, running: _Running) -> ClusterNode | None:
+        """Where a task runs or ran; None if it never came to a node."""
+        try:
+            node: ClusterNode = self.ray.get(running.node, timeout=POLL)
+        except self.ray.exceptions.RayError:
+            return None
+        return node
 
     def _lost(self, ticket: int, why: str) -> None:
         """The node is gone or silent: what ran there has ended with Ray's worker, and so it is told."""
         running = self._running[ticket]
         killed = running.killed is not None
+        if killed:
+            why = ""  # it was to end
         wall = time.time() - running.started
-        outcome = TaskOutcome(
-            None, interrupted=killed, error="" if killed else why, started=running.started, wall=wall
-        )
+        outcome = TaskOutcome(None, interrupted=killed, error=why, started=running.started, wall=wall)
         self._drop(ticket, outcome)
 
     def _drop(self, ticket: int, outcome: TaskOutcome) -> None:
         running = self._running.pop(ticket)
         self.ray.kill(running.actor)
-        self._ended.append((ticket, outcome))
+        self._ended.append((ticket, replace(outcome, notes=running.notes)))

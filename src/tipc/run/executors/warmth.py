@@ -1,8 +1,9 @@
 """Which tasks can run as a fork of a process that has imported paddle, and the servers that do it.
 
-A server serves one interpreter, directory and environment, and is started when a step of that kind was seen
-to load paddle: who does not use paddle pays nothing. Until it is ready, and wherever it cannot be the same
-as a fresh interpreter, a task runs cold.
+A server serves one interpreter, directory and environment. It is started with the first script of that kind
+that speaks of paddle, which then waits for it instead of importing paddle itself, or when a step was seen to
+load paddle: who does not use it pays nothing. Wherever a server cannot be the same as a fresh interpreter, a
+task runs cold.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tipc.run.guest.wire import receive
 # Variables that may differ from task to task: no import reads them (where a GPU is seen there is no server).
 FREE = re.compile(r"TIPC_.*|CUDA_VISIBLE_DEVICES|PWD|OLDPWD|SHLVL|_|COLUMNS|LINES")
 MOST_SERVERS = 3  # each holds some 300 MB
+LOOKED_AT = 1 << 20  # bytes of a script
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,22 @@ def kind_of(task: Task) -> Kind | None:
     interpreter = shutil.which(command.interpreter, path=task.env.get("PATH"))
     if interpreter is None or not (task.cwd / command.script).is_file():
         return None
-    env = frozenset((name, value) for name, value in task.env.items() if not FREE.fullmatch(name))
-    return Kind(os.path.join(task.cwd, interpreter), command.before_script[1:], task.cwd, env)
+    env = set()
+    for name, value in task.env.items():
+        if not FREE.fullmatch(name):
+            env.add((name, value))
+    program = os.path.join(task.cwd, interpreter)
+    return Kind(program, command.before_script[1:], task.cwd, frozenset(env))
+
+
+def speaks_of_paddle(script: Path) -> bool:
+    """Whether a script names paddle and sets no variable, which might be one that the import reads."""
+    try:
+        with script.open("rb") as file:
+            text = file.read(LOOKED_AT)
+    except OSError:
+        return False
+    return b"paddle" in text and b"environ" not in text
 
 
 @dataclass
@@ -74,7 +90,9 @@ class Warmth:
 
     def server(self, task: Task) -> WarmServer | None:
         """A server that is ready for the task."""
-        kind = kind_of(task) if self.servers else None
+        if not self.servers:
+            return None
+        kind = kind_of(task)
         if kind is None:
             return None
         needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
@@ -82,6 +100,27 @@ class Warmth:
             if server.ready and server.kind == kind and server.needs == needs:
                 return server
         return None
+
+    def coming(self, task: Task) -> WarmServer | None:
+        """A server for the task that is about to be ready."""
+        kind = kind_of(task)
+        if kind is None:
+            return None
+        needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
+        for server in self.servers:
+            if not server.ready and server.kind == kind and server.needs == needs:
+                return server
+        return None
+
+    def start_for(self, task: Task) -> WarmServer | None:
+        """A server for the first task of its kind, if its script will import paddle as far as can be told."""
+        kind = kind_of(task)
+        if kind is None or any(server.kind == kind for server in self.servers):
+            return None
+        is_known = any(known == kind for known, _script in self._needs)
+        if is_known or not speaks_of_paddle(task.cwd / Command(task.argv).script):
+            return None
+        return self._start(kind, {})
 
     def paddle_seen(self, task: Task, changed: Mapping[str, str | None] | None = None) -> WarmServer | None:
         """A task loads paddle: start a server for the next of its kind. None: it cannot, or is there.
@@ -92,18 +131,21 @@ class Warmth:
         if kind is None:
             return None
         if changed is not None:
-            needs = {name: value for name, value in changed.items() if task.env.get(name) != value}
-            self._needs[kind, Command(task.argv).script] = self._latest[kind] = needs
+            self._learn(kind, task, changed)
         return self._start(kind, self._latest.get(kind, {}))
 
     def needs_seen(
         self, task: Task, server: WarmServer, changed: Mapping[str, str | None]
     ) -> WarmServer | None:
         """A script changes variables before it imports: others probably do the same. A server for those."""
-        wanted = {**server.needs, **changed}
-        needs = {name: value for name, value in wanted.items() if task.env.get(name) != value}
-        self._needs[server.kind, Command(task.argv).script] = self._latest[server.kind] = needs
-        return self._start(server.kind, needs)
+        self._learn(server.kind, task, {**server.needs, **changed})
+        return self._start(server.kind, self._latest[server.kind])
+
+    def _learn(self, kind: Kind, task: Task, changed: Mapping[str, str | None]) -> None:
+        """Keep what of these variables the script of a task really changes."""
+        needs = {name: value for name, value in changed.items() if task.env.get(name) != value}
+        self._needs[kind, Command(task.argv).script] = needs
+        self._latest[kind] = needs
 
     def surplus(self) -> list[WarmServer]:
         """The servers above the limit, those first that have not been used for longest."""
@@ -117,15 +159,23 @@ class Warmth:
 
     def is_useless(self, server: WarmServer) -> bool:
         """No script that was seen can use this server."""
-        known = [needs for (kind, _script), needs in self._needs.items() if kind == server.kind]
-        return server.needs not in known
+        for (kind, _script), needs in self._needs.items():
+            if kind == server.kind and needs == server.needs:
+                return False
+        return True
 
     def _start(self, kind: Kind, needs: Mapping[str, str | None]) -> WarmServer | None:
-        known = any(server.kind == kind and server.needs == needs for server in self.servers)
-        if known or kind in self.problems:
+        if kind in self.problems:
             return None
-        wanted = {**dict(kind.env), **needs}
-        env = {name: value for name, value in wanted.items() if value is not None}
+        for server in self.servers:
+            if server.kind == kind and server.needs == needs:
+                return None
+        env = dict(kind.env)
+        for name, value in needs.items():
+            if value is None:
+                env.pop(name, None)
+            else:
+                env[name] = value
         output = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the server)
         try:
             interpreter = [kind.interpreter, *kind.options]

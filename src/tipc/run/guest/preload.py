@@ -36,9 +36,7 @@ class Preloaded(MetaPathFinder, Loader):
             name: value for name, value in os.environ.items() if self.before.get(name) != value
         }
         self.output = read_output()
-        new = [name for name in sys.modules if name not in known and name != "__mp_main__"]
-        foreign = {name for name in new if "." not in name and _is_third_party(sys.modules[name])}
-        self.modules = {name: sys.modules[name] for name in new if name.partition(".")[0] in foreign}
+        self.modules = _third_party_modules(known)
         self.differs: Callable[[dict[str, str | None]], None] = lambda _needs: None
         self.imported: Callable[[], None] = lambda: None
 
@@ -74,8 +72,9 @@ class Preloaded(MetaPathFinder, Loader):
         module.__spec__ = self._spec
         name = module.__name__
         if name != "paddle":
-            back = [known for known in self.modules if known.partition(".")[0] == name]
-            sys.modules.update({known: self.modules.pop(known) for known in back})
+            for known in list(self.modules):
+                if known.partition(".")[0] == name:
+                    sys.modules[known] = self.modules.pop(known)
             return
         sys.meta_path.remove(self)
         for known, hidden in self.modules.items():
@@ -87,9 +86,25 @@ class Preloaded(MetaPathFinder, Loader):
 
 def changed_before_import(before: Mapping[str, str]) -> dict[str, str | None]:
     """The variables which the import of paddle reads and that are now others than before; None: unset."""
-    names = {name for name in {*os.environ, *before} if name.startswith(READ_AT_IMPORT)}
-    now = {name: os.environ.get(name) for name in names}
-    return {name: value for name, value in now.items() if value != before.get(name)}
+    changed = {}
+    for name in {*os.environ, *before}:
+        now = os.environ.get(name)
+        if name.startswith(READ_AT_IMPORT) and now != before.get(name):
+            changed[name] = now
+    return changed
+
+
+def _third_party_modules(known: set[str]) -> dict[str, ModuleType]:
+    """The modules beyond the known ones that come with packages, whole with all below them."""
+    new = {}
+    foreign = set()
+    for name, module in list(sys.modules.items()):
+        if name in known or name == "__mp_main__":
+            continue
+        new[name] = module
+        if "." not in name and _is_third_party(module):
+            foreign.add(name)
+    return {name: module for name, module in new.items() if name.partition(".")[0] in foreign}
 
 
 def _is_third_party(module: ModuleType) -> bool:

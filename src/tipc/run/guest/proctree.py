@@ -147,6 +147,15 @@ def memory(root: int) -> int:
     return sum(map(proportional, pids))
 
 
+def run_delay(pid: int) -> float:
+    """Seconds that the first thread of a process was ready to run and had no processor; 0: not known."""
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (*GONE, IndexError, ValueError):
+        return 0.0
+
+
 def resident(pid: int) -> int:
     """Resident bytes of one process; 0 if it has gone."""
     try:

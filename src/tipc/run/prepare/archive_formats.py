@@ -90,7 +90,9 @@ class Reader(Protocol):
 def open_archive(path: Path) -> Reader:
     """An archive of whatever format; Unreadable if it is none."""
     with _reading():
-        return ZipReader(path) if zipfile.is_zipfile(path) else TarReader(path)
+        if zipfile.is_zipfile(path):
+            return ZipReader(path)
+        return TarReader(path)
 
 
 class TarReader:
@@ -103,10 +105,13 @@ class TarReader:
         """Every entry, in order."""
         with _reading():
             for info in self._tar:
+                size = 0
+                if info.isreg():
+                    size = info.size
                 yield Member(
                     name=info.name,
                     kind=_tar_kind(info),
-                    size=info.size if info.isreg() else 0,
+                    size=size,
                     mtime=_time(info.mtime),
                     executable=bool(info.mode & stat.S_IXUSR),
                     link=info.linkname,
@@ -130,9 +135,9 @@ class TarReader:
     def content(self, member: Member) -> Iterator[bytes]:
         """The bytes of a file, at most as many as it should have, in pieces."""
         with _reading():
-            source = (
-                self._tar.extractfile(member.entry) if isinstance(member.entry, tarfile.TarInfo) else None
-            )
+            if not isinstance(member.entry, tarfile.TarInfo):
+                return
+            source = self._tar.extractfile(member.entry)
             if source is not None:
                 yield from _pieces(source, member.size)
 
@@ -153,13 +158,18 @@ class ZipReader:
             for info in self._zip.infolist():
                 mode = info.external_attr >> 16
                 kind = _zip_kind(info, mode)
+                size, link = 0, ""
+                if kind == "file":
+                    size = info.file_size
+                elif kind == "link":
+                    link = self._zip.read(info).decode("utf-8", "replace")
                 yield Member(
                     name=info.filename,
                     kind=kind,
-                    size=info.file_size if kind == "file" else 0,
+                    size=size,
                     mtime=_time(time.mktime((*info.date_time, 0, 0, -1))),
                     executable=bool(mode & stat.S_IXUSR),
-                    link=self._zip.read(info).decode("utf-8", "replace") if kind == "link" else "",
+                    link=link,
                     entry=info,
                 )
 
@@ -187,7 +197,9 @@ def _pieces(source: IO[bytes], size: int) -> Iterator[bytes]:
 
 def _time(seconds: float) -> float:
     """A time that a file can have; the beginning of time for any other, and for what is no number."""
-    return float(seconds) if 0 <= seconds < _LATEST else 0.0
+    if 0 <= seconds < _LATEST:
+        return float(seconds)
+    return 0.0
 
 
 def _tar_kind(info: tarfile.TarInfo) -> str:
@@ -197,12 +209,16 @@ def _tar_kind(info: tarfile.TarInfo) -> str:
         return "directory"
     if info.issym():
         return "link"
-    return "copy" if info.islnk() else "other"
+    if info.islnk():
+        return "copy"
+    return "other"
 
 
 def _zip_kind(info: zipfile.ZipInfo, mode: int) -> str:
     if info.filename.endswith("/"):
         return "directory"
-    if stat.S_ISLNK(mode):
-        return "link" if info.file_size <= _LONGEST_LINK else "other"
-    return "file" if stat.S_IFMT(mode) in (0, stat.S_IFREG) else "other"
+    if stat.S_ISLNK(mode) and info.file_size <= _LONGEST_LINK:
+        return "link"
+    if stat.S_IFMT(mode) in (0, stat.S_IFREG):
+        return "file"
+    return "other"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -22,16 +22,8 @@ from tipc.plan.prepare import DECLARED, GUARD, SCRIPT, interpreter
 def prepare(plan: Plan, stream: TextIO) -> int:
     """Prepare the data of a plan; the exit code of what did it."""
     repo = Path(plan.repo)
-    environ = {**os.environ, GUARD: plan.repo}
     if (repo / DECLARED).is_file():
-        from tipc.run.prepare.archive import unpack
-
-        archives, is_script = read_declaration(repo / DECLARED, plan.mode)
-        for archive, target in archives:
-            new = unpack(repo / archive, _inside(repo, target))
-            stream.write(f"{archive}: {'unpacked into ' + target if new else 'is already unpacked'}\n")
-            stream.flush()
-        return _call([interpreter(plan), DECLARED, plan.config, plan.mode], repo, environ) if is_script else 0
+        return _prepare_declared(plan, repo, stream)
     if not (repo / SCRIPT).is_file():
         raise UsageError(
             wording("neither {declared} nor {script} is there", declared=DECLARED, script=SCRIPT),
@@ -46,7 +38,23 @@ def prepare(plan: Plan, stream: TextIO) -> int:
         raise UsageError(
             wording("{script} only calls `tipc prepare`", script=SCRIPT), path=plan.repo, remedy=remedy
         )
-    return _call(["bash", SCRIPT, plan.config, plan.mode], repo, environ)
+    return _call(["bash", SCRIPT, plan.config, plan.mode], repo)
+
+
+def _prepare_declared(plan: Plan, repo: Path, stream: TextIO) -> int:
+    """Unpack what ``prepare.py`` names, and run it if it is a script, too."""
+    from tipc.run.prepare.archive import unpack
+
+    archives, is_script = read_declaration(repo / DECLARED, plan.mode)
+    for archive, target in archives:
+        told = "is already unpacked"
+        if unpack(repo / archive, _inside(repo, target)):
+            told = f"unpacked into {target}"
+        stream.write(f"{archive}: {told}\n")
+        stream.flush()
+    if not is_script:
+        return 0
+    return _call([interpreter(plan), DECLARED, plan.config, plan.mode], repo)
 
 
 def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool]:
@@ -59,12 +67,21 @@ def read_declaration(path: Path, mode: str) -> tuple[list[tuple[str, str]], bool
             wording("cannot be read: {error}", error=error), path=str(path), line=line
         ) from error
     archives: list[tuple[str, str]] = []
+    is_script = False
     for node in tree.body:
-        names = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(isinstance(name, ast.Name) and name.id == "ARCHIVES" for name in names):
+        if _assigns(node, "ARCHIVES"):
             archives = _archives(path, node, mode)
-    is_script = any(isinstance(node, ast.If) and "__name__" in ast.dump(node.test) for node in tree.body)
+        elif isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            is_script = True
     return archives, is_script
+
+
+def _assigns(node: ast.stmt, name: str) -> bool:
+    """Whether a statement is an assignment to a name, with or without a type."""
+    targets: Sequence[object] = [getattr(node, "target", None)]
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
 def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
@@ -75,8 +92,9 @@ def _archives(path: Path, node: ast.stmt, mode: str) -> list[tuple[str, str]]:
         pairs = [(archive, target) for archive, target in value]
     except (ValueError, TypeError, SyntaxError) as error:
         raise _no_list(path, node) from error
-    if not all(isinstance(word, str) for pair in pairs for word in pair):
-        raise _no_list(path, node)
+    for archive, target in pairs:
+        if not isinstance(archive, str) or not isinstance(target, str):
+            raise _no_list(path, node)
     return pairs
 
 
@@ -98,13 +116,16 @@ def _inside(repo: Path, target: str) -> Path:
     return path
 
 
-def _call(argv: list[str], repo: Path, environ: Mapping[str, str]) -> int:
+def _call(argv: list[str], repo: Path) -> int:
     import subprocess
 
+    environ = {**os.environ, GUARD: str(repo)}
     try:
         code = subprocess.run(argv, cwd=repo, env=environ, check=False, stdin=subprocess.DEVNULL).returncode
     except OSError as error:
         raise EnvironmentProblem(
             wording("{program} cannot be started: {strerror}", program=argv[0], strerror=error.strerror)
         ) from error
-    return code if code >= 0 else 128 - code
+    if code < 0:
+        return 128 - code  # as a shell tells of a signal
+    return code

@@ -75,7 +75,9 @@ def _commands(text: str, mode: str, model: str) -> Iterator[list[str]]:
                 continue
             if words[0] in ("if", "elif", "else", "fi"):
                 _enter(blocks, words[0], part)
-                words = words[1:] if words[0] == "else" else []
+                if words[0] != "else":
+                    continue
+                words = words[1:]
             elif words[0].startswith("[") and blocks:
                 blocks[-1].add(part)  # the condition goes on after `||`
                 words = []
@@ -97,7 +99,9 @@ def _enter(blocks: list[Branch], word: str, condition: str) -> None:
     gone: frozenset[str] = frozenset()
     if word != "if" and blocks:
         closed = blocks.pop()
-        gone = closed.earlier | closed.models if closed.only_models else closed.earlier
+        gone = closed.earlier
+        if closed.only_models:
+            gone |= closed.models
     if word != "fi":
         blocks.append(Branch(earlier=gone))
         blocks[-1].add(condition)
@@ -111,7 +115,13 @@ def _entered(here: Path | None, words: list[str]) -> Path | None:
 
 def _targets(words: list[str]) -> list[str]:
     """What a recursive ``rm`` names without variables."""
-    options = [word for word in words if word.startswith("-")]
-    if not any(option == "--recursive" or "r" in option.lower() for option in options):
+    recursive = False
+    targets = []
+    for word in words:
+        if word.startswith("-"):
+            recursive = recursive or "r" in word.lower()
+        elif "$" not in word and "`" not in word:
+            targets.append(word)
+    if not recursive:
         return []
-    return [word for word in words if not word.startswith("-") and "$" not in word and "`" not in word]
+    return targets

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,25 @@ def parse_json(raw: bytes) -> Any:
     """
     try:
         data = json.loads(
-            raw.decode("utf-8", "surrogateescape"), parse_constant=_refuse_number, parse_float=_finite
+            raw.decode("utf-8", "surrogateescape"),
+            parse_constant=_refuse_number,
+            parse_float=_finite,
+            object_hook=_share_texts,
         )
         if b"\\u" in raw:
             json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    return data
+
+
+def _share_texts(data: dict[str, Any]) -> dict[str, Any]:
+    """Keep equal texts once: the steps of a run say the same words thousands of times."""
+    for name, value in data.items():
+        if isinstance(value, str):
+            data[name] = sys.intern(value)
+        if isinstance(value, list):
+            data[name] = [sys.intern(item) if isinstance(item, str) else item for item in value]
     return data
 
 

@@ -80,6 +80,9 @@ class TrainingFacts:
     input_digests: tuple[str, ...] = ()  # of the first inputs of the first 64 calls: how many batches differ
     own_seconds: float = 0.0  # what watching cost
     given: tuple[str, ...] = ()  # names of the tensors that an optimiser had, as in ``before`` and ``after``
+    gradients_seen: int = 0  # steps before which gradients were looked at, the first few
+    with_gradient: tuple[str, ...] = ()  # of ``given``: which had one then that must have moved them
+    without_gradient: tuple[str, ...] = ()  # and which had none at all
     unused: int = 0  # calls of backward after the last step, and
     gathered: int = 0  # the most that came before a step
     early: tuple[str, ...] = ()  # digests of the weights after the first steps, where there are several ranks
@@ -181,9 +184,14 @@ class ProcessFacts:
     @property
     def work(self) -> int:
         """How much it did with paddle: steps, calls of networks, runs of predictors, exports."""
-        steps = self.training.steps if self.training is not None else 0
-        calls = sum(evaluation.calls for evaluation in self.evaluations)
-        return steps + calls + sum(one.runs for one in self.predictors) + len(self.exports)
+        work = len(self.exports)
+        if self.training is not None:
+            work += self.training.steps
+        for evaluation in self.evaluations:
+            work += evaluation.calls
+        for predictor in self.predictors:
+            work += predictor.runs
+        return work
 
 
 @dataclass(frozen=True)
@@ -197,8 +205,11 @@ class StepFacts:
     @property
     def main(self) -> ProcessFacts | None:
         """Rank 0; of several such, as where a script starts another, the one that did most with paddle."""
-        ranked = sorted(self.processes, key=lambda process: (not process.paddle, process.rank, -process.work))
-        return ranked[0] if ranked else None
+        return min(
+            self.processes,
+            key=lambda process: (not process.paddle, process.rank, -process.work),
+            default=None,
+        )
 
 
 # ---------------------------------------------------------------------------------------------- files
@@ -311,7 +322,9 @@ def store_facts(base: Path, told: Mapping[str, Any] | None, bodies: Sequence[byt
 def take_facts(base: Path) -> tuple[bytes, bytes]:
     """Both files of the facts that were just stored, to be put elsewhere; they are removed here."""
     facts = facts_file(base).read_bytes()
-    arrays = arrays_file(base).read_bytes() if arrays_file(base).exists() else b""
+    arrays = b""
+    if arrays_file(base).exists():
+        arrays = arrays_file(base).read_bytes()
     forget_facts(base)
     return facts, arrays
 
@@ -356,12 +369,12 @@ def read_arrays(facts: StepFacts) -> dict[str, NDArray[Any]]:
 
 def _arrays(told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> dict[str, NDArray[Any]]:
     """The arrays as they were sent. One that is not what it says is left out."""
-    if not bodies:
+    if not bodies or not told:
         return {}
     import numpy
 
     made: dict[str, NDArray[Any]] = {}
-    for head, body in zip(told["arrays"] if told else [], bodies, strict=True):
+    for head, body in zip(told["arrays"], bodies, strict=True):
         try:
             array = numpy.frombuffer(body, dtype=numpy.dtype(head["dtype"])).reshape(head["shape"])
         except (ValueError, TypeError, KeyError):
@@ -373,9 +386,10 @@ def _arrays(told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> dict[str
 def _facts(told: Mapping[str, Any] | None, keys: frozenset[str]) -> StepFacts:
     if told is None:
         return StepFacts((), problem=NO_SCRIPT)
-    processes = tuple(_process(process, keys) for process in told["processes"])
-    ranked = tuple(sorted(processes, key=lambda process: process.rank))
-    return StepFacts(ranked, problem="" if ranked else NEVER_CONNECTED)
+    processes = [_process(process, keys) for process in told["processes"]]
+    if not processes:
+        return StepFacts((), problem=NEVER_CONNECTED)
+    return StepFacts(tuple(sorted(processes, key=lambda process: process.rank)))
 
 
 def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
@@ -396,14 +410,14 @@ def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
 
 def _without_lost_arrays(facts: ProcessFacts, keys: frozenset[str]) -> ProcessFacts:
     """Leave out calls and runs whose arrays did not all arrive."""
-    evaluations = [
-        replace(evaluation, kept=tuple(call for call in evaluation.kept if _arrived(call, keys)))
-        for evaluation in facts.evaluations
-    ]
-    predictors = [
-        replace(predictor, kept=tuple(run for run in predictor.kept if _arrived(run, keys)))
-        for predictor in facts.predictors
-    ]
+    evaluations = []
+    for evaluation in facts.evaluations:
+        calls = [call for call in evaluation.kept if _arrived(call, keys)]
+        evaluations.append(replace(evaluation, kept=tuple(calls)))
+    predictors = []
+    for predictor in facts.predictors:
+        runs = [run for run in predictor.kept if _arrived(run, keys)]
+        predictors.append(replace(predictor, kept=tuple(runs)))
     exports = []
     for export in facts.exports:
         if not _arrived(export, keys):

@@ -64,7 +64,8 @@ class Journal:
             self._end = _whole_length(self._file)
             os.ftruncate(self._file, self._end)
             self._digest = _digest_of(self._file, self._end)
-            self.replay.add_all(read_events(directory) if self._end else ())
+            if self._end:
+                self.replay.add_all(read_events(directory))
         except BaseException as error:
             self._let_go()
             if isinstance(error, OSError):
@@ -153,7 +154,9 @@ class Journal:
             if file_digest(self.directory / name) != digest:
                 found.append(because("file-rewritten", path=name))
         path = self.directory / NAME
-        length = path.stat().st_size if path.is_file() else -1
+        length = -1
+        if path.is_file():
+            length = path.stat().st_size
         if length != self._end or self._read_digest() != self._digest.hexdigest():
             found.append(because("file-rewritten", path=NAME))
             found += self._differences()
@@ -173,9 +176,12 @@ class Journal:
             told = Replay().add_all(read_events(self.directory))
         except TipcError:
             return []  # it cannot even be read: that it was rewritten is said already
-        keys = [*self.replay.results, *(key for key in told.results if key not in self.replay.results)]
-        differing = [key for key in keys if told.results.get(key) != self.replay.results.get(key)]
-        return [because("result-rewritten", path=NAME, step=step) for _plan, step in differing]
+        found = []
+        for key in dict.fromkeys((*self.replay.results, *told.results)):
+            if told.results.get(key) != self.replay.results.get(key):
+                _plan, step = key
+                found.append(because("result-rewritten", path=NAME, step=step))
+        return found
 
     def _append(self, event: Event) -> None:
         line = event_to_line(event)

@@ -40,6 +40,7 @@ class StepResult:
     started: Moment = 0.0
     wall: Seconds = 0.0
     cpu: Seconds = 0.0  # user and system, of the whole tree
+    waited: Seconds = 0.0  # of ``wall``: for a processor that others had
     peak_rss: Count = 0  # bytes, of the whole tree
     peak_gpu: Count = 0  # bytes; 0 where there is no GPU
     gpu_util: Seconds = 0.0  # mean, per cent

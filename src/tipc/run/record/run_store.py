@@ -12,11 +12,12 @@ import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tipc.bounded import OF_A_RUN, bounded_lines, open_regular, read_bounded
-from tipc.errors import EnvironmentProblem, ErrorText, UsageError, wording
+from tipc.errors import EnvironmentProblem, Message, UsageError, wording
 from tipc.meant import closest
 from tipc.plan.model import Plan
 from tipc.plan.plan_json import plan_from_json, plan_to_json
@@ -42,8 +43,12 @@ def runs(where: Path | None = None) -> list[Path]:
     folder = (where or home()) / "runs"
     if not folder.is_dir():
         return []
-    begun = {path: _begun(path) for path in folder.iterdir()}
-    return sorted((path for path in begun if begun[path] != NEVER), key=lambda path: (begun[path], path.name))
+    begun = []
+    for path in folder.iterdir():
+        when = _begun(path)
+        if when != NEVER:
+            begun.append((when, path.name, path))
+    return [path for _, _, path in sorted(begun)]
 
 
 def runs_of(repo: Path) -> list[Path]:
@@ -53,43 +58,52 @@ def runs_of(repo: Path) -> list[Path]:
     inside = repo.absolute() / HOME_NAME
     if inside not in homes and not os.environ.get("TIPC_HOME"):
         homes.append(inside)
-    by_home = [runs(where) for where in homes]
-    if not all(by_home):
-        return [path for found in by_home for path in found]
-    # The numbers of two homes say nothing about each other: their clocks must do.
-    return sorted((path for found in by_home for path in found), key=lambda path: _begun(path)[1])
+    found: list[Path] = []
+    for where in homes:
+        own = runs(where)
+        if found and own:
+            # The numbers of two homes say nothing about each other: their clocks must do.
+            return sorted([*found, *own], key=lambda path: _begun(path)[1])
+        found += own
+    return found
 
 
 def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
     """The directory of a run: the newest (None), an id, a prefix of exactly one id, or a directory."""
     if ref is not None and (Path(ref) / NAME).is_file():
         return Path(ref).absolute()
+    folder = (where or home()) / "runs"
     known = runs(where)
     if ref is None:
         if not known:
             raise UsageError(
-                wording("there is no run in {folder}", folder=(where or home()) / "runs"),
-                remedy="tipc run CONFIG [MODE]",
+                wording("there is no run in {folder}", folder=folder),
+                remedy=_runs_above(where or home()),
             )
         return known[-1]
-    exact = [path for path in known if path.name == str(ref)]
-    close = exact or [path for path in known if path.name.startswith(str(ref))]
+    by_name = {path.name: path for path in known}
+    if str(ref) in by_name:
+        return by_name[str(ref)]
+    close = [name for name in by_name if name.startswith(str(ref))]
     if len(close) == 1:
-        return close[0]
+        return by_name[close[0]]
     if close:
-        raise UsageError(
-            wording(
-                "`{ref}` names several runs: {names}", ref=ref, names=", ".join(path.name for path in close)
-            )
-        )
-    meant = closest(str(ref), [path.name for path in known])
-    remedy: str | ErrorText = "tipc history"
+        raise UsageError(wording("`{ref}` names several runs: {names}", ref=ref, names=", ".join(close)))
+    meant = closest(str(ref), list(by_name))
+    remedy: str | Message = "tipc history"
     if meant:
         remedy = wording("did you mean `{close}`? tipc history lists them", close=meant)
-    raise UsageError(
-        wording("there is no run `{ref}` in {folder}", ref=ref, folder=(where or home()) / "runs"),
-        remedy=remedy,
-    )
+    raise UsageError(wording("there is no run `{ref}` in {folder}", ref=ref, folder=folder), remedy=remedy)
+
+
+def _runs_above(where: Path) -> str | Message:
+    """What to do where no run is: one may have been made in a folder above, as that of a demo is."""
+    for folder in where.parent.parents:
+        if runs(folder / HOME_NAME):
+            return wording(
+                "tipc run CONFIG [MODE]; the runs of {folder} are told there: cd {folder}", folder=folder
+            )
+    return "tipc run CONFIG [MODE]"
 
 
 def create_run(
@@ -114,15 +128,19 @@ def create_run(
         journal.opened(directory.name, argv, options or {}, started, _next_number(directory.parent))
     except EnvironmentProblem as error:
         shutil.rmtree(directory, ignore_errors=True)  # nothing has run: there is nothing to go on with
-        remedy = START_AGAIN if error.remedy == GO_ON else error.advice
+        remedy = error.advice
+        if error.remedy == GO_ON:
+            remedy = START_AGAIN
         raise EnvironmentProblem(error.told, path=error.path, remedy=remedy) from error
     return journal
 
 
 def write_plans(directory: Path, plans: Sequence[Plan]) -> str:
     """Write the plans of a run, all or nothing; the file's digest."""
-    text = "".join(json.dumps(plan_to_json(plan), ensure_ascii=False) + "\n" for plan in plans)
-    return write_text(directory / PLANS, text)
+    lines = []
+    for plan in plans:
+        lines.append(json.dumps(plan_to_json(plan), ensure_ascii=False) + "\n")
+    return write_text(directory / PLANS, "".join(lines))
 
 
 def keep_conclusions(directory: Path) -> None:
@@ -178,24 +196,31 @@ def run_of(
 ) -> Run:
     """A run, as what its journal comes to tells it."""
     results = replay.results_of(plans)
-    finished = replay.finished
-    if finished is None and alive:
+    if alive and replay.finished is None:
         results = still_running(results)
-    began = replay.began
-    return Run(
-        id=began.id if began else directory.name,
+    run = Run(
+        id=directory.name,
         directory=directory,
         plans=tuple(plans),
         environment=environment,
         results=results,
-        started=began.at if began else 0.0,
-        ended=finished.at if finished else None,
-        argv=began.argv if began else (),
+        started=0.0,
+        ended=None,
+        argv=(),
         calls=replay.calls,
         idle=replay.idle,
-        tampered=finished.tampered if finished else (),
-        changed_sources=finished.changed_sources if finished else (),
     )
+    began, finished = replay.began, replay.finished
+    if began:
+        run = replace(run, id=began.id, started=began.at, argv=began.argv)
+    if finished:
+        run = replace(
+            run,
+            ended=finished.at,
+            tampered=finished.tampered,
+            changed_sources=finished.changed_sources,
+        )
+    return run
 
 
 def load_environment(directory: Path) -> Mapping[str, Any]:
@@ -214,7 +239,9 @@ def _new_directory(folder: Path, started: float, name: str) -> Path:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")  # results are not sources
         for number in range(1, 1000):
-            directory = folder / (f"{stamp}-{name}" + (f"-{number}" if number > 1 else ""))
+            directory = folder / f"{stamp}-{name}"
+            if number > 1:
+                directory = folder / f"{stamp}-{name}-{number}"
             try:
                 directory.mkdir()
             except FileExistsError:
@@ -233,8 +260,9 @@ def _next_number(folder: Path) -> int:
 
 
 def _name(plans: Sequence[Plan]) -> str:
-    models = list(dict.fromkeys(plan.model for plan in plans))
-    name = models[0] if len(models) == 1 else f"{len(plans)}-configs"
+    name = f"{len(plans)}-configs"
+    if len({plan.model for plan in plans}) == 1:
+        name = plans[0].model
     return re.sub(r"[^\w.+-]+", "_", name)[:60] or "run"
 
 

@@ -31,6 +31,33 @@ class Node:
 
 def build_graph(plans: Sequence[Plan], after: Mapping[Key, Sequence[Key]]) -> list[Node]:
     """One node a step, in order. ``after`` adds edges that only order."""
+    positions = _positions(plans)
+    nodes: list[Node] = []
+    for index, plan in enumerate(plans):
+        for step in plan.steps:
+            key = plan.key, step.id
+            needs = []
+            for need in step.needs:
+                if (plan.key, need) not in positions:
+                    raise UsageError(
+                        wording(
+                            "step `{id}` needs `{unknown}`, which the plan does not have",
+                            id=step.id,
+                            unknown=need,
+                        )
+                    )
+                needs.append(positions[plan.key, need])
+            later = [positions[other] for other in after.get(key, ())]
+            nodes.append(Node(positions[key], index, plan, step, tuple(needs), tuple(later)))
+    _refuse_circles(nodes)
+    for node in nodes:
+        for other in {*node.needs, *node.after}:
+            nodes[other].dependants.append(node.position)
+    return nodes
+
+
+def _positions(plans: Sequence[Plan]) -> dict[Key, int]:
+    """The place of each step in the order of the plans and of their steps."""
     positions: dict[Key, int] = {}
     for plan in plans:
         for step in plan.steps:
@@ -41,32 +68,12 @@ def build_graph(plans: Sequence[Plan], after: Mapping[Key, Sequence[Key]]) -> li
                     remedy="run configs of the same name separately",
                 )
             positions[key] = len(positions)
-    nodes: list[Node] = []
-    for index, plan in enumerate(plans):
-        for step in plan.steps:
-            unknown = [need for need in step.needs if (plan.key, need) not in positions]
-            if unknown:
-                raise UsageError(
-                    wording(
-                        "step `{id}` needs `{unknown}`, which the plan does not have",
-                        id=step.id,
-                        unknown=unknown[0],
-                    )
-                )
-            key = plan.key, step.id
-            needs = tuple(positions[plan.key, need] for need in step.needs)
-            later = tuple(positions[other] for other in after.get(key, ()))
-            nodes.append(Node(positions[key], index, plan, step, needs, later))
-    _refuse_circles(nodes)
-    for node in nodes:
-        for other in {*node.needs, *node.after}:
-            nodes[other].dependants.append(node.position)
-    return nodes
+    return positions
 
 
 def _refuse_circles(nodes: Sequence[Node]) -> None:
     try:
         TopologicalSorter({node.position: {*node.needs, *node.after} for node in nodes}).prepare()
     except CycleError as error:
-        names = " → ".join(nodes[position].step.id for position in error.args[1])
+        names = " → ".join([nodes[position].step.id for position in error.args[1]])
         raise UsageError(wording("steps need each other: {names}", names=names)) from error

@@ -18,9 +18,12 @@ Edges = dict[Key, list[Key]]
 def order(plans: Sequence[Plan]) -> Edges:
     """For each step, the steps of other plans that must have ended before it starts."""
     after: Edges = {}
-    for repo in dict.fromkeys(plan.repo for plan in plans):
-        mine = [plan for plan in plans if plan.repo == repo and plan.steps]
-        _order_preparations(repo, [plan for plan in mine if plan.steps[0].id == PREPARE], after)
+    prepared: dict[str, list[Plan]] = {}  # the plans that begin with a preparation, by their repositories
+    for plan in plans:
+        if plan.steps and plan.steps[0].id == PREPARE:
+            prepared.setdefault(plan.repo, []).append(plan)
+    for repo, own in prepared.items():
+        _order_preparations(repo, own, after)
     _order_rivals(plans, after)
     return after
 
@@ -43,23 +46,34 @@ def _order_preparations(repo: str, plans: Sequence[Plan], after: Edges) -> None:
 
 def _order_rivals(plans: Sequence[Plan], after: Edges) -> None:
     """Plans that write the same files run one by one, or each would find the other's."""
-    last: dict[str, Plan] = {}
+    last: dict[str, Plan] = {}  # who was the last to write a file
     for plan in plans:
-        places = {
-            _place(plan, name) for step in plan.steps for name in (*step.produces, step.model_dir) if name
-        }
-        for rival in {other.key: other for place in places if (other := last.get(place))}.values():
+        places = _places(plan)
+        rivals: dict[str, Plan] = {}
+        for place in places:
+            if place in last:
+                rivals[last[place].key] = last[place]
+        for rival in rivals.values():
             _one_by_one(rival, plan, after)
         last.update(dict.fromkeys(places, plan))
 
 
 def _one_by_one(before: Plan, plan: Plan, after: Edges) -> None:
-    ends = [(before.key, step.id) for step in before.steps]
     for step in plan.steps:
-        if not step.needs:
-            known = after.setdefault((plan.key, step.id), [])
-            known += [key for key in ends if key not in known]
+        if step.needs:
+            continue  # what it needs comes after the other plan
+        known = after.setdefault((plan.key, step.id), [])
+        for other in before.steps:
+            key = (before.key, other.id)
+            if key not in known:
+                known.append(key)
 
 
-def _place(plan: Plan, name: str) -> str:
-    return os.path.normpath(os.path.join(plan.repo, name))
+def _places(plan: Plan) -> set[str]:
+    """The files and folders that a plan writes."""
+    places = set()
+    for step in plan.steps:
+        for name in (*step.produces, step.model_dir):
+            if name:
+                places.add(os.path.normpath(os.path.join(plan.repo, name)))
+    return places

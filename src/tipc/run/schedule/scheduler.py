@@ -296,7 +296,9 @@ class Scheduler:
             self._settle(node, kept.result)
 
     def _claim(self, node: Node) -> Claim:
-        return ANYTHING if self.settings.queued else claim_of(node.step, self.settings.cores)
+        if self.settings.queued:
+            return ANYTHING
+        return claim_of(node.step, self.settings.cores)
 
     def _start(self, node: Node, number: int, claim: Claim, inputs: Mapping[str, str]) -> None:
         if node.step.kind == PREPARE:
@@ -311,6 +313,8 @@ class Scheduler:
     def _end(self, ticket: int, outcome: TaskOutcome) -> None:
         running = self._running.pop(ticket)
         node, number = running.node, running.attempt.number
+        for note in outcome.notes:
+            self.watcher.note(f"{node.step.id}: {note}")
         result = finish(running.attempt, outcome, self.executor.name)
         self._resources.give(running.claim)
         if node.step.kind == PREPARE:

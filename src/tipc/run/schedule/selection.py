@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 
 from tipc.errors import UsageError, wording
-from tipc.kinds import STEP_KINDS
+from tipc.kinds import PREPARE, STEP_KINDS
 from tipc.meant import one_of
 from tipc.plan.model import Plan, Step
 
 Match = Callable[[frozenset[str]], bool]
-_TOKEN = re.compile(r"\s*(?:(?P<mark>[()])|(?P<word>[^\s()]+))")
+_TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
 
 
 def selected(plan: Plan, expression: str, only: str) -> frozenset[str]:
@@ -21,16 +21,22 @@ def selected(plan: Plan, expression: str, only: str) -> frozenset[str]:
     trainer, autocast, precision and device of its cell, and in the model's name.
     """
     kinds = _kinds(only)
-    match = parse(expression) if expression.strip() else None
-    chosen = {
-        step.id
-        for step in plan.steps
-        if (not kinds or step.kind in kinds) and (match is None or match(_names(plan, step)))
-    }
-    prepare = {step.id for step in plan.steps if step.kind == "prepare"}
+    match = None
+    if expression.strip():
+        match = parse(expression)
+    chosen, prepare = set(), set()
+    for step in plan.steps:
+        if step.kind == PREPARE:
+            prepare.add(step.id)
+        if kinds and step.kind not in kinds:
+            continue
+        if match is None or match(_names(plan, step)):
+            chosen.add(step.id)
     if chosen - prepare:
         return frozenset(chosen | prepare)
-    return frozenset(chosen if "prepare" in kinds else ())
+    if PREPARE in kinds:
+        return frozenset(chosen)
+    return frozenset()
 
 
 def parse(expression: str) -> Match:
@@ -91,7 +97,9 @@ class _Expression:
         return lambda names: any(word in name for name in names)
 
     def peek(self) -> str:
-        return self.tokens[self.position][0] if self.position < len(self.tokens) else ""
+        if self.position == len(self.tokens):
+            return ""
+        return self.tokens[self.position][0]
 
     def take(self) -> str:
         self.position += 1
@@ -109,8 +117,7 @@ class _Expression:
 
 def _tokens(expression: str) -> Iterable[tuple[str, int]]:
     for found in _TOKEN.finditer(expression):
-        name = "mark" if found["mark"] else "word"
-        yield found[name], found.start(name)
+        yield found[1], found.start(1)
 
 
 def _kinds(only: str) -> frozenset[str]:
@@ -129,8 +136,8 @@ def _kinds(only: str) -> frozenset[str]:
 
 
 def _names(plan: Plan, step: Step) -> frozenset[str]:
-    cell = next((cell for cell in plan.cells if cell.id == step.cell), None)
     words = [step.id, step.kind, step.cell, plan.model]
-    if cell:
-        words += [cell.trainer, cell.autocast, cell.precision, cell.runs_on]
+    for cell in plan.cells:
+        if cell.id == step.cell:
+            words += [cell.trainer, cell.autocast, cell.precision, cell.runs_on]
     return frozenset(word.lower() for word in words if word)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tipc.bounded import read_beginning
 from tipc.kinds import PREPARE, TIMEOUT
 from tipc.language import sentence
 from tipc.plan.model import Plan, Step
@@ -29,6 +30,9 @@ PACKAGES = {
     "pkg_resources": "'setuptools<81'",
     "auto_log": "tipc",
 }
+# What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
+_OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
+_SETUP_LIMIT = 2**16
 # How far from where a file should be it is looked for, and how many folders are seen at most.
 _UP, _DOWN, _FOLDERS = 2, 3, 500
 
@@ -91,8 +95,20 @@ def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
 def _belongs_to(plan: Plan, module: str) -> bool:
     """Whether a module is the repository's own: a file or folder of it, or the name that it is known by."""
     root = Path(plan.repo)
-    own = (root / f"{module}.py").exists() or (root / module / "__init__.py").exists()
-    return own or root.name.lower() == module.lower()
+    if (root / f"{module}.py").exists() or (root / module / "__init__.py").exists():
+        return True
+    return module.lower() in (root.name.lower(), *_distributions(root))
+
+
+def _distributions(root: Path) -> Iterator[str]:
+    """The names under which a repository installs itself."""
+    for name in ("setup.py", "setup.cfg", "pyproject.toml"):
+        try:
+            text = read_beginning(root / name, _SETUP_LIMIT)
+        except OSError:
+            continue
+        for found in _OWN_NAME.finditer(text):
+            yield found[1].lower().replace("-", "_")
 
 
 def _no_legacy_model(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
@@ -175,6 +191,13 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
 
 def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
     """The likely cause of a failure."""
+    try:
+        return _likely(plan, step, result, log)
+    except OSError:  # a name out of a log that no file system takes
+        return Diagnosis()
+
+
+def _likely(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
     if result.state == TIMEOUT:
         return _tell(because("cause-no-end"), because("try-more-time"))
     if result.exit_code == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 from tipc.kinds import PREPARE
@@ -19,12 +20,15 @@ LINES = 12
 
 def failure_lines(plan: Plan, step: Step, result: StepResult) -> list[str]:
     """The lines that tell of one failed step, without colour."""
-    end = tail(result.log, LINES) if result.log else []
-    cell = next((cell for cell in plan.cells if cell.id == step.cell), None)
-    where = [cell.trainer, cell.runs_on] if cell else []
-    title = " · ".join([plan.model, *where, step.kind])
-    lines = [f"{say(result.state.upper())}  {title}  ({_summary(result)})", f"  {pasteable(plan, step)}"]
-    lines += [f"  ┆ {line}" for line in end] or [f"  ┆ {say('(it printed nothing)')}"]
+    end = []
+    if result.log:
+        end = tail(result.log, LINES)
+    lines = [
+        f"{say(result.state.upper())}  {_title(plan, step)}  ({_summary(result)})",
+        f"  {pasteable(plan, step)}",
+    ]
+    for line in end or [say("(it printed nothing)")]:
+        lines.append(f"  ┆ {line}")
     known = diagnose(plan, step, result, end)
     table = {
         say("cause"): known.cause,
@@ -32,7 +36,18 @@ def failure_lines(plan: Plan, step: Step, result: StepResult) -> list[str]:
         say("log"): shown_path(_published(plan, step, result)),
         **ways_on(step),
     }
-    return lines + [f"  {name:<8} {text}" for name, text in table.items() if text]
+    for name, text in table.items():
+        if text:
+            lines.append(f"  {name:<8} {text}")
+    return lines
+
+
+def _title(plan: Plan, step: Step) -> str:
+    """``model · trainer · gpu:0 · train``; without a cell only the model and the kind."""
+    for cell in plan.cells:
+        if cell.id == step.cell:
+            return " · ".join([plan.model, cell.trainer, cell.runs_on, step.kind])
+    return f"{plan.model} · {step.kind}"
 
 
 def ways_on(step: Step) -> dict[str, str]:
@@ -47,26 +62,38 @@ def ways_on(step: Step) -> dict[str, str]:
 
 def pasteable(plan: Plan, step: Step) -> str:
     """The step as a line for a shell, to be pasted anywhere."""
-    unset = [f"-u {shlex.quote(name)}" for name, value in step.env.items() if value is None]
-    assigned = [f"{name}={shlex.quote(value)}" for name, value in step.env.items() if value is not None]
-    words = ["env", *unset, *assigned] if unset else assigned
-    command = f"bash -c {shlex.quote(step.shell)}" if step.shell else shlex.join(step.argv)
+    unset, assigned = [], []
+    for name, value in step.env.items():
+        if value is None:
+            unset.append(f"-u {shlex.quote(name)}")
+        else:
+            assigned.append(f"{name}={shlex.quote(value)}")
+    if unset:
+        unset = ["env", *unset]
+    command = shlex.join(step.argv)
+    if step.shell:
+        command = f"bash -c {shlex.quote(step.shell)}"
+    line = " ".join([*unset, *assigned, command])
     directory = os.path.normpath(Path(plan.repo) / step.cwd)
-    line = " ".join([*words, command])
-    return line if directory == os.getcwd() else f"cd {shlex.quote(shown_path(directory))} && {line}"
+    if directory == os.getcwd():
+        return line
+    return f"cd {shlex.quote(shown_path(directory))} && {line}"
 
 
 def _summary(result: StepResult) -> str:
-    parts = [sentence(result.reason), f"{result.wall:.1f} s"]
+    parts = [f"{result.wall:.1f} s"]
+    reason = sentence(result.reason)
+    if reason:
+        parts.insert(0, reason)
     if result.attempts > 1:
         parts.append(plural(result.attempts, "attempt"))
-    return ", ".join(part for part in parts if part)
+    return ", ".join(parts)
 
 
 def _published(plan: Plan, step: Step, result: StepResult) -> str:
     """The dialect's name for the log while it is this attempt's, else the run's own."""
     place = Path(plan.repo) / step.log
-    try:
-        return str(place) if step.log and place.samefile(result.log) else result.log
-    except OSError:
-        return result.log
+    with suppress(OSError):  # one of them is gone
+        if step.log and place.samefile(result.log):
+            return str(place)
+    return result.log

@@ -24,9 +24,13 @@ def tail(path: str | Path, lines: int = 12, reach: int = _REACH) -> list[str]:
     """The last lines that hold something, as plain text: no control codes, nothing broken or endless."""
     raw = _end_of(path, reach)
     # A progress bar rewrites its line with \r: what counts is what was last seen.
-    shown = (line.rstrip("\r").rpartition("\r")[2] for line in raw.decode("utf-8", "replace").split("\n"))
-    plain = [harmless(line).rstrip() for line in shown]
-    return [line[:_WIDTH] for line in plain if line][-lines:]
+    shown = []
+    for line in raw.decode("utf-8", "replace").split("\n"):
+        last = line.rstrip("\r").rpartition("\r")[2]  # what a progress bar has written last
+        plain = harmless(last).rstrip()
+        if plain:
+            shown.append(plain[:_WIDTH])
+    return shown[-lines:]
 
 
 def harmless(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -11,6 +11,7 @@ from tipc.kinds import INTERRUPTED, PREPARE, SIGNS
 from tipc.language import plural, say, sentence
 from tipc.plan.model import Plan, Step
 from tipc.plan.plan_text import plan_notes
+from tipc.reasons import Reason
 from tipc.run.earlier import KeptResult
 from tipc.run.record.results import StepResult
 from tipc.run.show import results_log
@@ -38,13 +39,18 @@ class Progress:
 
     def name(self, plan: Plan, step: Step) -> str:
         """A step's id; where several configs run, behind the name of its model."""
-        return f"{plan.model} · {step.id}" if self.several else step.id
+        if self.several:
+            return f"{plan.model} · {step.id}"
+        return step.id
 
     def started(self, plan: Plan, step: Step, attempt: int, log: Path) -> None:
         """An attempt has begun."""
-        if self.verbosity > 0:
-            again = say(", attempt {number}", number=attempt) if attempt > 1 else ""
-            self.write(f"  … {step.id} ({place(step)}{again})")
+        if self.verbosity <= 0:
+            return
+        told = place(step)
+        if attempt > 1:
+            told += say(", attempt {number}", number=attempt)
+        self.write(f"  … {step.id} ({told})")
 
     def retried(self, plan: Plan, step: Step, result: StepResult) -> None:
         """An attempt has failed and another one follows."""
@@ -56,17 +62,12 @@ class Progress:
         self.done += 1
         if self.verbosity < 0:
             return
-        time = f" {result.wall:.1f}s" if result.attempts else ""
-        reason = f" ({sentence(result.reason)})" if result.reason else ""
-        style = ""
-        if result.state == INTERRUPTED:
-            style = "yellow"
-        elif result.attempts:
-            style = "green" if result.ok else "red"
-        self.write(
-            f"  {SIGNS[result.state].mark} [{self.done}/{self.total}] {self.name(plan, step)}{time}{reason}",
-            style,
-        )
+        told = f"  {SIGNS[result.state].mark} [{self.done}/{self.total}] {self.name(plan, step)}"
+        if result.attempts:
+            told += f" {result.wall:.1f}s"
+        if result.reason:
+            told += f" ({sentence(result.reason)})"
+        self.write(told, _style(result))
         line = results_log.status_line(step, result)
         if line and self.verbosity > 0:
             self.write_status(line)
@@ -107,32 +108,54 @@ class Progress:
         self.write(line)
 
 
+def _style(result: StepResult) -> str:
+    if result.state == INTERRUPTED:
+        return "yellow"
+    if not result.attempts:
+        return ""
+    if result.ok:
+        return "green"
+    return "red"
+
+
 def header_lines(plans: Sequence[Plan], machine: str) -> list[str]:
     """The models, what is skipped and why, what the plans note about this machine: of several plans once."""
-    what = ", ".join(dict.fromkeys(plan.model for plan in plans))
+    models = _each_once(plan.model for plan in plans)
+    modes = _each_once(plan.mode for plan in plans)
+    dialect = say("dialect {name}", name=_each_once(plan.dialect for plan in plans))
+    skipped: Counter[tuple[str, Reason]] = Counter()
+    notes: Counter[str] = Counter()
+    count = 0
+    for plan in plans:
+        count += len(plan.steps)
+        skipped.update((skip.kind, skip.reason) for skip in plan.skipped)
+        notes.update(plan_notes(plan))
+    steps = plural(count, "step")
+    lines = [f"{models} · {modes} · {dialect} · {steps} · {machine}"]
     if len(plans) > 1:
-        what = plural(len(plans), "config")
-    modes = ", ".join(dict.fromkeys(plan.mode for plan in plans))
-    dialect = say("dialect {name}", name=", ".join(dict.fromkeys(plan.dialect for plan in plans)))
-    steps = plural(sum(len(plan.steps) for plan in plans), "step")
-    lines = [f"{what} · {modes} · {dialect} · {steps} · {machine}"]
-    if len(plans) > 1:
-        lines.append("  " + ", ".join(dict.fromkeys(plan.model for plan in plans)))
-    skipped = Counter((skip.kind, skip.reason) for plan in plans for skip in plan.skipped)
-    for (kind, reason), count in skipped.items():
-        lines.append(f"  {say('skipped')}  {kind} ×{count}: {sentence(reason)}")
-    notes = Counter(note for plan in plans for note in plan_notes(plan))
-    for note, count in notes.items():
-        some = f" ({plural(count, 'config')})" if count < len(plans) else ""
-        lines.append(f"  {note}{some}")
+        configs = plural(len(plans), "config")
+        lines = [f"{configs} · {modes} · {dialect} · {steps} · {machine}", f"  {models}"]
+    for (kind, reason), times in skipped.items():
+        lines.append(f"  {say('skipped')}  {kind} ×{times}: {sentence(reason)}")
+    for note, times in notes.items():
+        line = f"  {note}"
+        if times < len(plans):
+            line += f" ({plural(times, 'config')})"
+        lines.append(line)
     return lines
+
+
+def _each_once(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def place(step: Step) -> str:
     """Where a step runs: "cpu", "gpu:0,1", "2 × cpu"."""
     if step.gpus:
         return f"{step.device}:{','.join(step.gpus)}"
-    return f"{step.processes} × {step.device}" if step.processes > 1 else step.device
+    if step.processes > 1:
+        return f"{step.processes} × {step.device}"
+    return step.device
 
 
 def printable(stream: TextIO, text: str) -> str:

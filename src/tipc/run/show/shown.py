@@ -11,7 +11,9 @@ from tipc.plan.model import Plan
 def shown_path(path: str | Path) -> str:
     """A path from here if it is below here, else whole."""
     here, whole = Path.cwd(), Path(os.path.abspath(path))
-    return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)
+    if whole.is_relative_to(here):
+        whole = whole.relative_to(here)
+    return str(whole)
 
 
 def shown_config(plan: Plan) -> str:

@@ -73,4 +73,6 @@ def _expected(done: float, elapsed: float) -> list[str]:
 
 
 def _of(found: re.Match[str]) -> str:
-    return f"{found[1]}/{found[2]}" if found[2] else found[1]
+    if not found[2]:
+        return found[1]
+    return f"{found[1]}/{found[2]}"

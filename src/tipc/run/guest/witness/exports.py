@@ -131,9 +131,9 @@ class Exports(Door):
         first: tuple[dict[str, Any], dict[str, Any]] | None = None
         for grain, contrast in GRAINS:
             inputs = Seeded(self.paddle, side, grain, contrast)
-            given = [inputs.of(item, str(place)) for place, item in enumerate(spec)]
-            before = {name: array(tensor) for name, tensor in inputs.tensors.items()}
-            with self.witness.silence(), undisturbed(self.paddle, network):
+            with self.witness.silence(), dynamic(self.paddle), undisturbed(self.paddle, network):
+                given = [inputs.of(item, str(place)) for place, item in enumerate(spec)]
+                before = {name: array(tensor) for name, tensor in inputs.tensors.items()}
                 answer = layer(*given)
                 got = {path: array(tensor) for path, tensor in answers(answer, self.paddle.Tensor)}
             if not all(_is_one_value(value) for value in got.values()):
@@ -210,8 +210,22 @@ class Seeded:
 
 
 @contextlib.contextmanager
+def dynamic(paddle: Any) -> Iterator[None]:
+    """Dynamic graph, also where the script saves in static mode (as ``OldIrGuard`` does): a network answers
+    with numbers only there."""
+    if paddle.in_dynamic_mode():
+        yield
+        return
+    paddle.disable_static()
+    try:
+        yield
+    finally:
+        paddle.enable_static()
+
+
+@contextlib.contextmanager
 def undisturbed(paddle: Any, network: Any | None) -> Iterator[None]:
-    """Eval mode, dynamic graph, no gradients, nothing printed; and afterwards everything as it was: modes,
+    """Eval mode, not translated, no gradients, nothing printed; and afterwards everything as it was: modes,
     random generators, running statistics, names that are given out by number."""
     numpy = sys.modules["numpy"]
     translator = paddle.jit.dy2static.program_translator.ProgramTranslator()

@@ -16,6 +16,7 @@ RATES = 8
 HABIT = 8  # times that a tensor is overwritten after a step: then that is a part of the training
 OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__setitem__")
 EARLY = 3  # steps after which the weights of several ranks are compared
+GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
 
 
@@ -40,6 +41,9 @@ class Training(Door):
         self.ended = 0.0  # the latest step
         self.parameters: dict[int, Any] = {}  # by identity: those that are optimised
         self.given: dict[str, None] = {}  # names of those that an optimiser was given
+        self.looked = 0  # steps before which gradients were looked at
+        self.reached: set[str] = set()  # names of those that had a gradient then
+        self.graded: dict[str, None] = {}  # and one that could move them
         self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
         self.before: dict[str, Any] | None = None
         # As the latest step left them: those that the script has overwritten since; and how often it has.
@@ -161,6 +165,14 @@ class Training(Door):
         self._add(parameters)
         if len(self.given) < len(parameters) or not self.steps:
             self.given.update((item.name, None) for item in parameters)
+        if self.looked < GRADIENTS:
+            self.looked += 1
+            for item in parameters:
+                gradient = item.grad
+                if gradient is not None:
+                    self.reached.add(item.name)
+                    if _can_move(item, gradient):
+                        self.graded[item.name] = None
         self.rate = float(optimiser.get_lr())
         if len(self.first_rates) < RATES:
             self.first_rates.append(self.rate)
@@ -298,6 +310,9 @@ class Training(Door):
             "input_digests": calls.digests if calls else [],
             "amp": self.amp,
             "given": list(self.given),
+            "gradients_seen": self.looked,
+            "with_gradient": list(self.graded),
+            "without_gradient": [name for name in self.given if self.looked and name not in self.reached],
             "early": self.early,
             "unused": self.unused,
             "gathered": self.gathered,
@@ -324,6 +339,18 @@ def _parameters(optimiser: Any) -> list[Any]:
     for item in optimiser._parameter_list or []:
         found += item["params"] if isinstance(item, dict) else [item]
     return [item for item in found if not item.stop_gradient]
+
+
+def _can_move(parameter: Any, gradient: Any) -> bool:
+    """Whether a step with this gradient must change the parameter."""
+    if str(parameter.dtype).rpartition(".")[2].lower() not in ("float32", "fp32"):
+        return False  # in low precision a small step may be lost in rounding
+    if getattr(parameter, "optimize_attr", {}).get("learning_rate") == 0:
+        return False
+    try:
+        return bool((gradient.numpy() != 0).any())
+    except Exception:  # noqa: BLE001  (of rows of an embedding, which are no array)
+        return True
 
 
 def _part(parameter: Any, stride: int) -> Any:
