@@ -10,6 +10,7 @@ from pathlib import Path
 from tipc.certify.verdict import Finding, Verdict
 from tipc.certify.verdict_store import save_verdict
 from tipc.kinds import BLOCKED, FAIL, NOT_CERTIFIED, NOT_SELECTED, PASS, PASSED, PENDING, UNCHECKED
+from tipc.message import wording
 from tipc.plan.model import Cell, Plan, Skip, Step
 from tipc.reasons import because
 from tipc.run.record.disk import write_json
@@ -30,6 +31,7 @@ FILE = {
     "amp": "train_amp_infer_python.txt",
     "pact": "train_pact_infer_python.txt",
 }
+PARITY = wording("max |Δ| {max_abs:.2g}", max_abs=3.1e-06)
 NO_GPU = because("no-device", device="gpu")
 
 
@@ -315,9 +317,10 @@ def findings_of(plan: Plan, results: Mapping[tuple[str, str], StepResult]) -> li
                 check="TP301",
                 title="parity of training and inference engine",
                 status=PASS,
-                message="max |Δ| 3.1e-06, top-1 16/16",
+                message=PARITY.in_english(),
                 plan=plan.key,
                 cell=cell.id,
+                wordings={"message": PARITY},
                 evidence={
                     "max_abs": 3.1e-06,
                     "top1": "16/16",

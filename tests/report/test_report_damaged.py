@@ -22,7 +22,7 @@ from tipc.certify.verdict_store import load_verdict
 from tipc.errors import EnvironmentProblem, TipcError, UsageError
 from tipc.kinds import PASSED
 from tipc.plan.model import Step
-from tipc.report.as_json import as_json
+from tipc.report.as_json import json_parts
 from tipc.report.figures import figures_of
 from tipc.report.html.page import page
 from tipc.report.junit import junit
@@ -73,7 +73,7 @@ def tell_everything(directory: Path, *, html: bool = False) -> None:
         return
     write_summary(view, io.StringIO())
     junit([view])
-    json.dumps(as_json([view]))
+    json.loads("".join(json_parts([view])))
     if html:
         page([view], directory / "report.html")
 

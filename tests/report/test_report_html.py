@@ -60,7 +60,7 @@ def test_the_page_has_everything_that_a_reader_looks_for(tmp_path: Path) -> None
         "◇ cpu",  # the matrix does not claim a GPU
         "no GPU on this machine",
         "Latency by stage",
-        "max |Δ| 3.1e-06, top-1 16/16",
+        "max |Δ| 3.1e-06",
         "Operator calls by type",
         "conv2d",
         "infer gpu use_trt=False precision=fp32 batch_size=1: no GPU on this machine",

@@ -9,6 +9,7 @@ from fabric import Recipe, fabricate
 
 from tipc.certify.verdict import Finding, Verdict
 from tipc.kinds import PASS, UNCHECKED
+from tipc.reasons import because
 from tipc.report.release_table import cells_of
 from tipc.report.view import view_of
 
@@ -30,6 +31,15 @@ def test_a_remark_about_the_deployment_does_not_make_parity_unchecked(tmp_path: 
     )
     first = cells_of("3.1.1", view_of(run, Verdict(run.id, findings)))[0]
     assert first.parity == "equal"
+
+
+def test_what_passed_on_another_device_than_was_asked_for_says_so(tmp_path: Path) -> None:
+    run, _ = fabricate(tmp_path, Recipe())
+    plan = run.plans[0]
+    asked = replace(plan.cells[0], not_certified=(because("other-device", device="cpu", asked="gpu:0"),))
+    changed = replace(run, plans=(replace(plan, cells=(asked, *plan.cells[1:])),))
+    view = view_of(changed, Verdict(run.id, ()))
+    assert cells_of("3.1.1", view)[0].verdict == "◇ passed on cpu"
 
 
 def test_a_cell_that_only_prepares_is_no_chain(tmp_path: Path) -> None:

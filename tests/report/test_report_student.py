@@ -46,6 +46,26 @@ def test_two_degrees_of_freedom_have_a_closed_form() -> None:
         assert math.isclose(quantile(chance, 2), exact, rel_tol=1e-9)
 
 
+def integrated_tail(t: float, freedom: float) -> float:
+    """The chance beyond t by Simpson's rule over the density, with t = sqrt(freedom) * tan(angle)."""
+    count = 4000
+    first, last = math.atan(t / math.sqrt(freedom)), math.pi / 2
+    width = (last - first) / count
+    total = 0.0
+    for number in range(count + 1):
+        weight = 1 if number in (0, count) else 2 + 2 * (number % 2)
+        total += weight * max(math.cos(first + number * width), 0.0) ** (freedom - 1)
+    constant = math.gamma((freedom + 1) / 2) / (math.gamma(freedom / 2) * math.sqrt(math.pi))
+    return constant * total * width / 3
+
+
+@pytest.mark.parametrize("freedom", [2, 2.67, 3.33, 4.5, 7 * 0.37, 12.5])
+@pytest.mark.parametrize("chance", [0.05, 0.002, 0.0005])
+def test_fractions_of_degrees_of_freedom_are_exact_too(freedom: float, chance: float) -> None:
+    found = integrated_tail(quantile(chance, freedom), freedom)
+    assert math.isclose(found, chance, rel_tol=1e-6)
+
+
 def test_many_degrees_of_freedom_are_the_normal_distribution() -> None:
     for chance in (0.3, 0.01, 0.0005):
         assert math.isclose(quantile(chance, 1e7), NormalDist().inv_cdf(1 - chance), rel_tol=1e-5)

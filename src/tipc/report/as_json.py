@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from tipc import __version__
 from tipc.certify.verdict import Finding
 from tipc.certify.verdict_store import plain
 from tipc.kinds import STATUSES
-from tipc.language import sentence
+from tipc.language import DEFAULT, sentence
 from tipc.plan.model import AppliedFix, Skip
 from tipc.reasons import Reason
 from tipc.report.figures import Benchmark, Metric
@@ -143,13 +144,39 @@ class ReportDocument:
     runs: tuple[RunDocument, ...]
 
 
-def as_json(views: Sequence[RunView]) -> dict[str, Any]:
-    """The document; docs/reports.md says what its fields mean. NaN and infinity are null."""
-    document = ReportDocument(__version__, tuple(_run(view) for view in views))
-    return {"schema": SCHEMA, **plain(document)}
+def json_parts(views: Sequence[RunView]) -> Iterator[str]:
+    """The text of the document in parts, a config a line: the whole takes more memory than the runs.
+
+    docs/reports.md says what its fields mean. NaN and infinity are null.
+    """
+    report = plain(ReportDocument(__version__, ()))
+    yield from _with_list({"schema": SCHEMA, **report}, "runs", map(_run_parts, views))
+    yield "\n"
+
+
+def _run_parts(view: RunView) -> Iterator[str]:
+    return _with_list(plain(_run(view)), "plans", map(_plan_parts, view.plans))
+
+
+def _plan_parts(plan: PlanView) -> Iterator[str]:
+    yield json.dumps(plain(_plan(plan)), ensure_ascii=False)
+
+
+def _with_list(data: dict[str, Any], name: str, items: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The text of an object with the items in its list of this name, which becomes the last of its fields."""
+    del data[name]
+    yield json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
+    yield f',\n "{name}": ['
+    mark = "\n"
+    for item in items:
+        yield mark
+        yield from item
+        mark = ",\n"
+    yield "\n]}"
 
 
 def _run(view: RunView) -> RunDocument:
+    """All but its plans."""
     run, line, verdict = view.run, headline(view), view.verdict
     passed = None
     checks = {}
@@ -172,7 +199,7 @@ def _run(view: RunView) -> RunDocument:
         counts=dict(view.counts),
         checks=checks,
         findings=tuple(view.findings),
-        plans=tuple(_plan(plan) for plan in view.plans),
+        plans=(),
     )
 
 
@@ -188,7 +215,7 @@ def _plan(view: PlanView) -> PlanDocument:
         notes=plan.notes,
         fixes=plan.fixes,
         findings=tuple(view.findings),
-        cells=tuple(_cell(cell) for cell in view.cells),
+        cells=tuple(map(_cell, view.cells)),
     )
 
 
@@ -203,10 +230,10 @@ def _cell(view: CellView) -> CellDocument:
         precision=cell.precision,
         amp_level=cell.amp_level,
         state=view.state,
-        not_certified=view.not_certified,
-        skipped=tuple(_skip(skip) for skip in view.skips),
+        not_certified=view.why_not_certified(DEFAULT),
+        skipped=tuple(map(_skip, view.skips)),
         findings=tuple(view.findings),
-        steps=tuple(_step(step) for step in view.steps),
+        steps=tuple(map(_step, view.steps)),
     )
 
 
@@ -217,12 +244,12 @@ def _skip(skip: Skip) -> SkipDocument:
         settings=skip.settings,
         what=skip.label,
         code=skip.reason.code,
-        reason=sentence(skip.reason),
+        reason=sentence(skip.reason, DEFAULT),
     )
 
 
 def _step(view: StepView) -> StepDocument:
-    step, result = view.step, view.result
+    step, result, figures = view.step, view.result, view.figures
     return StepDocument(
         id=step.id,
         kind=step.kind,
@@ -240,9 +267,9 @@ def _step(view: StepView) -> StepDocument:
         peak_gpu=result.peak_gpu,
         device=step.device,
         settings=step.settings,
-        command=command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
+        command=command(step.argv, step.env, step.cwd, step.shell),
         log=result.log,
-        metrics=tuple(view.figures.metrics),
-        benchmarks=tuple(view.figures.benchmarks),
+        metrics=figures.metrics,
+        benchmarks=figures.benchmarks,
         findings=tuple(view.findings),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from tipc.bounded import read_bounded_text
 from tipc.config.model_names import read_model_names
 from tipc.errors import UsageError, wording
+from tipc.kinds import AMP, FP32, INFER, PACT, TRAIN
 from tipc.report.machine_facts import versions
 from tipc.report.markdown import infer_table, train_table
 from tipc.report.support_matrix import Matrix, matrix_of
@@ -19,15 +20,15 @@ from tipc.report.wording import Wording
 # The documents that the spec asks for, and whose training each of them is about ("": everybody's).
 DOCUMENTS = {
     "test_tipc/README.md": "",
-    "test_tipc/docs/test_train_inference_python.md": "fp32",
-    "test_tipc/docs/test_train_amp_inference_python.md": "amp",
-    "test_tipc/docs/test_train_pact_inference_python.md": "pact",
+    "test_tipc/docs/test_train_inference_python.md": FP32,
+    "test_tipc/docs/test_train_amp_inference_python.md": AMP,
+    "test_tipc/docs/test_train_pact_inference_python.md": PACT,
 }
 # The specification has two names for this one.
 OTHER_NAMES = {
     "test_tipc/docs/test_train_pact_inference_python.md": "test_tipc/docs/test_pact_train_infer_python.md"
 }
-BLOCKS = ("train", "infer")
+BLOCKS = (TRAIN, INFER)
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,12 @@ def documents(repo: Path, views: Sequence[RunView], words: Wording) -> list[Docu
         other = repo / OTHER_NAMES.get(name, name)
         if not path.is_file() and other.is_file():
             path = other
-        old = _text_of(path) if path.is_file() else None
-        has_table = old is not None and begin("train") in old
+        old = None
+        text = words.documents[precision] + "\n"
+        if path.is_file():
+            old = text = _text_of(path)
+        has_table = old is not None and begin(TRAIN) in old
         if matrix.rows or has_table:
-            text = old if old is not None else words.documents[precision] + "\n"
             found.append(Document(path, old, refreshed(text, repo, path, matrix, words, views)))
     return found
 
@@ -73,19 +76,22 @@ def refreshed(
     text: str, repo: Path, path: Path, matrix: Matrix, words: Wording, views: Sequence[RunView]
 ) -> str:
     """The text with new tables between its markers; a text without markers gets them at its end."""
-    if not any(begin(name) in text for name in BLOCKS):
-        titles = {"train": words.train_title, "infer": words.infer_title}
-        blocks = "\n\n".join(f"{titles[name]}\n\n{begin(name)}\n{end(name)}" for name in BLOCKS)
-        text = f"{text.rstrip()}\n\n{words.heading}\n\n{blocks}\n"
-    names = read_model_names(repo)
-    known = algorithms(text) | {model: name.algorithm for model, name in names.items() if name.algorithm}
-    aliases = {model: name.aliases for model, name in names.items()}
+    if begin(TRAIN) not in text and begin(INFER) not in text:
+        text = f"{text.rstrip()}\n\n{words.heading}\n"
+        for name, title in ((TRAIN, words.train_title), (INFER, words.infer_title)):
+            text += f"\n{title}\n\n{begin(name)}\n{end(name)}\n"
+    known = algorithms(text)
+    aliases = {}
+    for model, named in read_model_names(repo).items():
+        aliases[model] = named.aliases
+        if named.algorithm:
+            known[model] = named.algorithm
     # Not the ids of the runs: a document that says the same as before must stay the same.
-    told = dict.fromkeys(versions(view.run.environment) for view in views)
+    told = dict.fromkeys([versions(view.run.environment) for view in views])
     source = words.source.format(versions="; ".join(told))
     tables = {
-        "train": train_table(matrix, words, known, aliases),
-        "infer": infer_table(matrix, words, known, aliases),
+        TRAIN: train_table(matrix, words, known, aliases),
+        INFER: infer_table(matrix, words, known, aliases),
     }
     for name in BLOCKS:
         text = _replaced(text, path, name, f"\n{tables[name]}\n{source}\n")
@@ -107,12 +113,20 @@ def algorithms(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in BLOCKS:
         body = text.partition(begin(name))[2].partition(end(name))[0]
-        rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.splitlines()]
-        rows = [cells for cells in rows if len(cells) > 2]
-        for cells in rows[2:]:  # below the names of the columns and the line under them
-            model = _unescaped(cells[1]).partition(" (")[0]  # its other names follow
-            found.setdefault(model, _unescaped(cells[0]))
+        for algorithm, model, *_ in _table_rows(body)[2:]:  # below the names of the columns and a line
+            model = model.partition(" (")[0]  # its other names follow
+            found.setdefault(model, algorithm)
     return found
+
+
+def _table_rows(body: str) -> list[list[str]]:
+    """The cells of the rows of a Markdown table."""
+    rows = []
+    for line in body.splitlines():
+        cells = re.split(r"(?<!\\)\|", line)[1:-1]
+        if len(cells) > 2:
+            rows.append([_unescaped(cell.strip()) for cell in cells])
+    return rows
 
 
 def _unescaped(text: str) -> str:

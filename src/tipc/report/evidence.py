@@ -27,18 +27,19 @@ def operator_counts(cell: CellView) -> Mapping[str, Any]:
 
 def by_type(counts: object) -> bool:
     """These are calls by operator and type, not only by operator."""
-    rows = list(counts.values()) if isinstance(counts, Mapping) else []
-    return bool(rows) and all(isinstance(row, Mapping) for row in rows)
+    if not isinstance(counts, Mapping) or not counts:
+        return False
+    return all(isinstance(row, Mapping) for row in counts.values())
 
 
 def shown(evidence: Mapping[str, Any]) -> Mapping[str, Any]:
     """The evidence without what the page shows as a chart or a table of its own."""
-    own = ("series", "block", "stages")
-    return {
-        name: value
-        for name, value in evidence.items()
-        if name not in own and not (name == "operators" and by_type(value))
-    }
+    found = {}
+    for name, value in evidence.items():
+        in_a_table = name == "operators" and by_type(value)
+        if name not in ("series", "block", "stages") and not in_a_table:
+            found[name] = value
+    return found
 
 
 def _calls(row: Mapping[str, Any]) -> int:

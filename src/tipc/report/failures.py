@@ -74,7 +74,7 @@ def _failures(plan: PlanView) -> Sequence[Failure]:
     found = []
     for one in plan.steps:
         if one.result.state in (FAILED, TIMEOUT):
-            log = tuple(tail(one.result.log, LINES)) if one.result.log else ()
+            log = tuple(tail(one.result.log, LINES))
             known = diagnose(plan.plan, one.step, one.result, log)
             found.append(Failure(plan.plan, one, known, log))
     return found

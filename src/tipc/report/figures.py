@@ -12,6 +12,7 @@ from typing import Any
 from tipc.certify.evidence.benchmark_block import autolog_blocks, latency_stages
 from tipc.certify.evidence.logs import chart_rows, read_log
 from tipc.certify.verdict import Finding
+from tipc.kinds import EVAL, INFER, TRAIN
 from tipc.plan.model import Step
 from tipc.run.record.results import StepResult
 
@@ -73,24 +74,33 @@ def figures_of(step: Step, result: StepResult, findings: Iterable[Finding]) -> F
     if not result.ok:
         return Figures()
     path = Path(result.log)
-    if step.kind == "train":
-        told = next((one.evidence["series"] for one in findings if "series" in one.evidence), None)
-        series = tuple(told if isinstance(told, (list, tuple)) else chart_rows(read_log(path).training))
-        return Figures(training=series, metrics=(*_training(series), *_used(result)))
-    if step.kind == "eval":
-        rows = read_log(path).evaluations
-        last = {name: value for row in rows for name, value in row.metrics.items()}
-        return Figures(evaluation=last, metrics=(*_accuracy(last), *_used(result)))
-    if step.kind == "infer":
-        benchmarks = tuple(_benchmarks(autolog_blocks(path)))
-        latency = (metric for benchmark in benchmarks for metric in _latency(benchmark))
-        return Figures(benchmarks=benchmarks, metrics=(*latency, *_used(result)))
-    return Figures(metrics=tuple(_used(result)))
+    used = _used(result)
+    if step.kind == TRAIN:
+        series = _series(path, findings)
+        return Figures(training=series, metrics=(*_training(series), *used))
+    if step.kind == EVAL:
+        last: dict[str, float] = {}
+        for row in read_log(path).evaluations:
+            last.update(row.metrics)
+        return Figures(evaluation=last, metrics=(*_accuracy(last), *used))
+    if step.kind == INFER:
+        benchmarks = _benchmarks(autolog_blocks(path))
+        return Figures(benchmarks=benchmarks, metrics=(*_latencies(benchmarks), *used))
+    return Figures(metrics=tuple(used))
+
+
+def _series(path: Path, findings: Iterable[Finding]) -> Sequence[Mapping[str, Any]]:
+    """The lines of a training: as a check has put them down, else as the log has them."""
+    for finding in findings:
+        told = finding.evidence.get("series")
+        if isinstance(told, (list, tuple)):
+            return tuple(told)
+    return tuple(chart_rows(read_log(path).training))
 
 
 def curve(series: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
     """One field of a training log over its lines; lines without it, and NaN or infinity, are left out."""
-    return tuple(value for value, _row in curve_rows(series, name))
+    return tuple([value for value, _row in curve_rows(series, name)])
 
 
 def curve_rows(series: Iterable[Mapping[str, Any]], name: str) -> list[tuple[float, Mapping[str, Any]]]:
@@ -104,9 +114,10 @@ def curve_rows(series: Iterable[Mapping[str, Any]], name: str) -> list[tuple[flo
 
 
 def _training(series: Sequence[Mapping[str, Any]]) -> Iterable[Metric]:
-    speed = curve(series, "avg_ips")
-    # The first interval pays for the start (kernels, caches, workers): it is no sample of the speed.
-    steady = speed[1:] if len(speed) > 1 else speed
+    steady = curve(series, "avg_ips")
+    if len(steady) > 1:
+        # The first interval pays for the start (kernels, caches, workers): it is no sample of the speed.
+        steady = steady[1:]
     if steady:
         yield Metric("ips", SPEED, median(steady), "images/s", HIGHER, steady, count=len(steady))
         # What else the machine does slows some intervals down; what slows down these is the training itself.
@@ -119,32 +130,45 @@ def _training(series: Sequence[Mapping[str, Any]]) -> Iterable[Metric]:
 
 def _accuracy(last: Mapping[str, float]) -> Iterable[Metric]:
     for name, value in last.items():
-        if math.isfinite(value):
-            falls = any(word in name.lower() for word in FALLS)
-            yield Metric(name, LOSS if falls else ACCURACY, value, better=LOWER if falls else HIGHER)
+        if not math.isfinite(value):
+            continue
+        if any(word in name.lower() for word in FALLS):
+            yield Metric(name, LOSS, value, better=LOWER)
+        else:
+            yield Metric(name, ACCURACY, value, better=HIGHER)
 
 
-def _benchmarks(blocks: Sequence[Mapping[str, Any]]) -> Iterable[Benchmark]:
+def _benchmarks(blocks: Sequence[Mapping[str, Any]]) -> tuple[Benchmark, ...]:
+    found = []
     for number, block in enumerate(blocks, 1):
-        perf = block.get("perf", {})
-        # A script that measures several engines says which after each block; else the settings may tell.
-        engine = perf.get("engine") or (
-            "mkldnn" if block.get("conf", {}).get("enable_mkldnn") == "True" else ""
-        )
         precision = str(block.get("model", {}).get("precision", ""))
-        name = f"{engine or f'#{number}'} {precision}".strip()
-        rss = perf.get("cpu_rss(MB)")
+        name = ""
+        if len(blocks) > 1:
+            name = f"{_engine(block) or f'#{number}'} {precision}".strip()
+        rss = block.get("perf", {}).get("cpu_rss(MB)")
+        if not isinstance(rss, float):
+            rss = None
         try:
             count = max(1, int(block.get("data", {}).get("data_num", 1)))
         except ValueError:
             count = 1
-        yield Benchmark(
-            name if len(blocks) > 1 else "",
-            precision,
-            latency_stages(dict(block)),
-            rss if isinstance(rss, float) else None,
-            count,
-        )
+        found.append(Benchmark(name, precision, latency_stages(dict(block)), rss, count))
+    return tuple(found)
+
+
+def _engine(block: Mapping[str, Any]) -> str:
+    """A script that measures several engines says which after each block; else the settings may tell."""
+    told = block.get("perf", {}).get("engine")
+    if told:
+        return str(told)
+    if block.get("conf", {}).get("enable_mkldnn") == "True":
+        return "mkldnn"
+    return ""
+
+
+def _latencies(benchmarks: Iterable[Benchmark]) -> Iterable[Metric]:
+    for benchmark in benchmarks:
+        yield from _latency(benchmark)
 
 
 def _latency(benchmark: Benchmark) -> Iterable[Metric]:
@@ -154,7 +178,7 @@ def _latency(benchmark: Benchmark) -> Iterable[Metric]:
             continue
         # The 95th percentile lies 1.645 standard deviations above the middle of a normal distribution.
         spread = max(0.0, values.get("p95", value) - value) / 1.645
-        name = f"{stage}_ms" + (f" {benchmark.name}" if benchmark.name else "")
+        name = f"{stage}_ms {benchmark.name}".rstrip()
         yield Metric(name, LATENCY, value, "ms", spread=spread, count=benchmark.count)
 
 

@@ -19,7 +19,7 @@ from tipc.report.markdown import job_summary
 from tipc.report.reporters import reporter
 from tipc.report.terminal import write_summary
 from tipc.report.view import RunView, view_of
-from tipc.run.record.disk import write_parts, write_text
+from tipc.run.record.disk import write_parts
 from tipc.run.record.results import Run
 from tipc.run.record.run_store import home
 from tipc.visible import write_command
@@ -52,7 +52,7 @@ def finish(run: Run, verdict: Verdict | None, stream: TextIO, files: Mapping[str
     for name, path in (files or {}).items():
         try:
             Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
-            write_text(Path(path).absolute(), reporter(name).make([view]))
+            write_parts(Path(path).absolute(), reporter(name).parts([view]))
         except (TipcError, OSError) as error:
             problems.append(say("not written: {path}: {error}", path=path, error=error))
     try:

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from tipc.certify.check_text import finding_message, finding_words
 from tipc.certify.verdict import Finding
 from tipc.kinds import FAIL, FAILED, TIMEOUT, UNCHECKED
+from tipc.language import say
 from tipc.plan.model import Plan
 from tipc.report.plain_text import one_line
 from tipc.report.view import PlanView, RunView
@@ -31,11 +33,10 @@ def _failed_steps(plan: PlanView) -> Iterator[tuple[str, str]]:
     for one in plan.steps:
         if one.result.state not in (FAILED, TIMEOUT):
             continue
-        end = tail(one.result.log) if one.result.log else []
-        known = diagnose(plan.plan, one.step, one.result, end)
+        known = diagnose(plan.plan, one.step, one.result, tail(one.result.log))
         message = known.cause or f"{one.step.id} {one.result.state}"
         if known.remedy:
-            message += f"\ntry: {known.remedy}"
+            message += f"\n{say('try: ')}{known.remedy}"
         yield message, _line("error", plan.plan, one.step.line, f"tipc: {one.step.id} failed", message)
 
 
@@ -46,10 +47,11 @@ def _findings(plan: PlanView, view: RunView) -> Iterator[tuple[str, str]]:
             continue
         level = _level(finding)
         if level:
-            message = finding.message
-            if finding.remedy:
-                message += f"\ntry: {finding.remedy}"
-            title = f"tipc {finding.check}: {finding.title}"
+            words = finding_words(finding)
+            message = finding_message(finding)
+            if words.remedy:
+                message += f"\n{say('try: ')}{words.remedy}"
+            title = f"tipc {finding.check}: {words.title}"
             yield (
                 f"{finding.check} {finding.message}",
                 _line(level, plan.plan, lines.get(finding.step, 0), title, message),

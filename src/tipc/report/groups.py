@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean, median, pvariance
 
 from tipc.report.figures import LATENCY, LOWER
 from tipc.report.history.history_store import Figure, PastRun
@@ -41,22 +41,28 @@ class Group:
 
 def groups_of(figures: Mapping[Key, Figure]) -> list[Group]:
     """Of each config all training speeds and inference times, and either alone; of several configs all."""
-    timed = [key for key in figures if _metric(key) in NAMES]
-    plans = list(dict.fromkeys(key[0] for key in timed))
+    by_plan: dict[str, list[Key]] = {}
+    timed = []
+    for key in figures:
+        if _metric(key) in NAMES:
+            timed.append(key)
+            by_plan.setdefault(key[0], []).append(key)
     found = []
-    if len(plans) > 1:
+    if len(by_plan) > 1:
         found.append(Group(ALL_CONFIGS, "", tuple(timed)))
-    for plan in plans:
-        found += _groups_of_plan(plan, [key for key in timed if key[0] == plan])
+    for plan, keys in by_plan.items():
+        found += _groups_of_plan(plan, keys)
     return _with_shares([group for group in found if len(group.keys) >= LEAST])
 
 
 def _groups_of_plan(plan: str, keys: Sequence[Key]) -> list[Group]:
+    by_metric: dict[str, list[Key]] = {metric: [] for metric in NAMES}
+    for key in keys:
+        by_metric[_metric(key)].append(key)
     found = [Group(ALL_STEPS, plan, tuple(keys))]
-    for metric, name in NAMES.items():
-        part = tuple(key for key in keys if _metric(key) == metric)
+    for metric, part in by_metric.items():
         if len(part) < len(keys):
-            found.append(Group(name, plan, part))
+            found.append(Group(NAMES[metric], plan, tuple(part)))
     return found
 
 
@@ -66,10 +72,13 @@ def _metric(key: Key) -> str:
 
 def _with_shares(groups: Sequence[Group]) -> list[Group]:
     """The groups with their shares of the chance of a false alarm: most of it for the first, the widest."""
-    if len(groups) == 1:
-        return [replace(groups[0], share=1.0)]
-    rest = (1 - MOST) / max(len(groups) - 1, 1)
-    return [replace(group, share=rest if place else MOST) for place, group in enumerate(groups)]
+    if not groups:
+        return []
+    widest, *others = groups
+    if not others:
+        return [replace(widest, share=1.0)]
+    rest = (1 - MOST) / len(others)
+    return [replace(widest, share=MOST), *(replace(group, share=rest) for group in others)]
 
 
 def judged(
@@ -79,15 +88,19 @@ def judged(
 
     ``olds`` and ``news`` are the repeats of either side, ``known`` earlier runs on the machine, oldest first.
     """
-    told = [entry for entry in known if _points(group, entry)]
     ours = {entry.id for entry in news}
+    told, earlier = [], []
+    for entry in known:
+        if _points(group, entry):
+            told.append(entry)
+            if entry.id not in ours:
+                earlier.append(entry)
     before, after = _rows(group, olds), _rows(group, news)
-    earlier = [entry for entry in told if entry.id not in ours]
     if not before or not after or len({entry.id for entry in earlier}) < RUNS:
         return 0.0, None
     source = f"{len(told)} runs"
     repeats = [_rows(group, runs) for runs in by_build(told)]
-    freedom = sum(len(runs) - 1 for runs in repeats)
+    freedom = sum(map(len, repeats)) - len(repeats)
     if len(before) < TWINS or freedom < RUNS - 1:
         level = _rows(group, earlier)
         if not _level(before[-1], level):
@@ -102,23 +115,26 @@ def judged(
 
 def _rows(group: Group, entries: Iterable[PastRun]) -> list[list[float]]:
     """The slowness of every step of the group, run by run; runs that lack one are left out."""
-    return [points for points in (_points(group, entry) for entry in entries) if points]
+    rows = []
+    for entry in entries:
+        points = _points(group, entry)
+        if points:
+            rows.append(points)
+    return rows
 
 
 def _squares(repeats: Iterable[Sequence[Sequence[float]]]) -> float:
     """The squared distances of runs from the mean of their repeats, added up."""
     total = 0.0
     for runs in repeats:
-        own = _slowness(runs, runs)
-        mean = fmean(own)
-        total += sum((value - mean) ** 2 for value in own)
+        total += pvariance(_slowness(runs, runs)) * len(runs)
     return total
 
 
 def _level(run: Sequence[float], others: Sequence[Sequence[float]]) -> bool:
     """The runs lie around one level without a step or a drift, and this one lies there as well."""
     own = _slowness(others, others)
-    variance = fmean((value - fmean(own)) ** 2 for value in own)
+    variance = pvariance(own)
     steps = fmean((after - before) ** 2 for before, after in pairwise(own)) / 2
     (place,) = _slowness([run], others)
     return steps > STEADY * variance and abs(place - fmean(own)) <= USUAL * math.sqrt(variance)
@@ -143,12 +159,16 @@ def _slowness(runs: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) 
 
 def _points(group: Group, entry: PastRun) -> list[float]:
     """The slowness of each step of a group; empty where one is missing."""
-    if not all(key in entry.figures for key in group.keys):
-        return []
-    return [
-        on_scale(figure, figure.value) * (1 if figure.better == LOWER else -1)
-        for figure in (entry.figures[key] for key in group.keys)
-    ]
+    points = []
+    for key in group.keys:
+        if key not in entry.figures:
+            return []
+        figure = entry.figures[key]
+        point = on_scale(figure, figure.value)
+        if figure.better != LOWER:
+            point = -point
+        points.append(point)
+    return points
 
 
 def _slower(after: Sequence[float], before: Sequence[float]) -> float:

@@ -19,7 +19,6 @@ from tipc.kinds import (
     OUTDATED,
     PENDING,
     SKIPPED,
-    STATES,
     TIMEOUT,
     UNCHECKED,
 )
@@ -52,12 +51,16 @@ class Headline:
 
 def headline(view: RunView) -> Headline:
     """What the run as a whole has shown."""
-    states = Counter(shown_state(one) for one in view.steps)
+    states: Counter[str] = Counter()
+    devices = set()
+    for one in view.steps:
+        states[shown_state(one)] += 1
+        if one.result.state in GOOD:
+            devices.add(one.step.device)
     word, tone = _word(view, states)
-    devices = sorted({one.step.device for one in view.steps if one.result.state in GOOD})
     where = ""
     if devices and word == "PASSED":
-        where = say("on {devices}", devices=", ".join(devices))
+        where = say("on {devices}", devices=", ".join(sorted(devices)))
     why = ""
     if word == "NOT CERTIFIED":
         why = sentence(view.run.left_out)
@@ -70,48 +73,70 @@ def shown_state(view: StepView) -> str:
     """How a step is shown: of one that is pending, why."""
     if view.result.left_out:
         return NOT_SELECTED
-    return OUTDATED if view.result.outdated else view.result.state
+    if view.result.outdated:
+        return OUTDATED
+    return view.result.state
 
 
 def _word(view: RunView, states: Counter[str]) -> tuple[str, str]:
     verdict = view.verdict
-    if not any(states[state] for state in STATES if state != PENDING):
+    left_out = states[NOT_SELECTED] + states[OUTDATED]
+    if states[PENDING] + left_out == states.total():
         return "NOTHING RUN", "open"
     if states[FAILED] or states[TIMEOUT] or states[BLOCKED]:
         return "FAILED", "bad"
     if states[INTERRUPTED]:
         return "INTERRUPTED", "bad"
-    # What was left out keeps a verdict from passing, and is no failure by itself.
-    left_out = states[NOT_SELECTED] + states[OUTDATED] > 0
-    alone = left_out and verdict is not None and not any(map(verdict.forbids, view.telling))
-    if verdict is not None and verdict.conclusion == CONCLUDED_FAILED and not alone:
+    if _refuted(view, left_out > 0):
         return "FAILED", "bad"
     if states[PENDING]:
         return "INCOMPLETE", "open"
     if left_out or (verdict is not None and not verdict.passed):
         return "NOT CERTIFIED", "open"
-    return ("NOT CHECKED", "open") if verdict is None else ("PASSED", "good")
+    if verdict is None:
+        return "NOT CHECKED", "open"
+    return "PASSED", "good"
+
+
+def _refuted(view: RunView, left_out: bool) -> bool:
+    """Whether the checks failed the run; what was left out keeps it from passing, and is no failure."""
+    verdict = view.verdict
+    if verdict is None or verdict.conclusion != CONCLUDED_FAILED:
+        return False
+    return not left_out or any(map(verdict.forbids, view.telling))
 
 
 def _details(view: RunView, states: Counter[str]) -> Iterator[str]:
-    words = {TIMEOUT: say("timed out"), PENDING: say("not run")}
-    shown = (FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING, NOT_SELECTED, OUTDATED, FLAKY)
-    steps = [f"{states[state]:,} {words.get(state, say(state))}" for state in shown if states[state]]
-    skipped = view.counts[SKIPPED]
-    steps += [f"{skipped:,} {say(SKIPPED)}"] if skipped else []
-    yield ", ".join([plural(len(view.steps), "step"), *steps])
-    refuted = sum(finding.status == FAIL for finding in view.telling)
+    yield ", ".join([plural(len(view.steps), "step"), *_counted(view, states)])
+    refuted = unproven = 0
+    for finding in view.telling:
+        refuted += finding.status == FAIL
+        unproven += finding.status == UNCHECKED and finding.required
     if refuted:
         yield say("{checks} failed", checks=plural(refuted, "check"))
-    unproven = sum(finding.status == UNCHECKED and finding.required for finding in view.telling)
     if unproven:
         yield say("{checks} could not be made", checks=plural(unproven, "check"))
-    uncertified = sum(bool(cell.not_certified) for plan in view.plans for cell in plan.cells)
+    uncertified = 0
+    for plan in view.plans:
+        uncertified += sum(bool(cell.not_certified) for cell in plan.cells)
     if uncertified:
-        strict = say(" (strict)") if view.verdict is not None and view.verdict.strict else ""
-        yield say("{cells} not certified", cells=plural(uncertified, "cell")) + strict
+        told = say("{cells} not certified", cells=plural(uncertified, "cell"))
+        if view.verdict is not None and view.verdict.strict:
+            told += say(" (strict)")
+        yield told
+    took = duration(view.elapsed)
     together = sum(one.result.wall for one in view.steps)
-    spared = ""
     if together > 1.2 * view.elapsed:
-        spared = say(" (its steps add up to {time})", time=duration(together))
-    yield duration(view.elapsed) + spared
+        took += say(" (its steps add up to {time})", time=duration(together))
+    yield took
+
+
+def _counted(view: RunView, states: Counter[str]) -> Iterator[str]:
+    """How many steps did not simply pass, by state."""
+    words = {TIMEOUT: say("timed out"), PENDING: say("not run")}
+    for state in (FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING, NOT_SELECTED, OUTDATED, FLAKY):
+        if states[state]:
+            yield f"{states[state]:,} {words.get(state, say(state))}"
+    skipped = view.counts[SKIPPED]
+    if skipped:
+        yield f"{skipped:,} {say(SKIPPED)}"

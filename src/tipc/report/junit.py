@@ -18,7 +18,12 @@ LOG_LINES = 60
 
 
 def junit(views: Sequence[RunView]) -> bytes:
-    """The whole file. Steps that were left out and what could not be certified are skipped cases."""
+    """The whole file."""
+    return b"".join(junit_parts(views))
+
+
+def junit_parts(views: Sequence[RunView]) -> Iterator[bytes]:
+    """The same in parts. Steps that were left out and what could not be certified are skipped cases."""
     root = ET.Element("testsuites", name="tipc")
     totals = dict.fromkeys(("tests", "failures", "errors"), 0)
     parts = []  # each suite as text: the elements of all of them would take ten times as much memory
@@ -32,12 +37,16 @@ def junit(views: Sequence[RunView]) -> bytes:
     root.set("time", f"{sum(view.elapsed for view in views):.3f}")
     root.text = "\n"
     begin, _, end = ET.tostring(root, encoding="utf-8", xml_declaration=True).partition(b"\n</")
-    return b"".join([begin, b"\n", *parts, b"</", end, b"\n"])
+    yield begin + b"\n"
+    yield from parts
+    yield b"</" + end + b"\n"
 
 
 def _suites(views: Sequence[RunView]) -> Iterator[ET.Element]:
     for view in views:
-        within = f"{view.run.id}." if len(views) > 1 else ""  # the same steps in several runs
+        within = ""
+        if len(views) > 1:  # the same steps in several runs
+            within = f"{view.run.id}."
         for plan in view.plans:
             yield _suite(view, plan, within)
         if view.findings:
@@ -71,8 +80,9 @@ def _suite(view: RunView, plan: PlanView, within: str) -> ET.Element:
         for one in cell.steps:
             _step(suite, group, one, view)
             # Of other steps they only repeat that it did not pass.
-            for finding in one.findings if one.result.ok or one.result.left_out else ():
-                _finding(suite, f"{group}.checks", finding, view)
+            if one.result.ok or one.result.left_out:
+                for finding in one.findings:
+                    _finding(suite, f"{group}.checks", finding, view)
         for finding in cell.findings:
             _finding(suite, f"{group}.checks", finding, view)
         for skip in cell.skips:
@@ -88,28 +98,36 @@ def _suite(view: RunView, plan: PlanView, within: str) -> ET.Element:
 
 def _step(suite: ET.Element, group: str, one: StepView, view: RunView) -> None:
     result = one.result
-    why = sentence(result.reason)
-    case = _case(
-        suite,
-        group,
-        f"{one.step.id} ({one.label})" if one.label != one.step.kind else one.step.id,
-        result.wall,
-    )
+    name = one.step.id
+    if one.label != one.step.kind:
+        name += f" ({one.label})"
+    case = _case(suite, group, name, result.wall)
     end = "\n".join(log_end(result.log, LOG_LINES))
+    _outcome(case, one, view, end)
     # The earlier attempts of a step that was tried again; the schema wants them after the failure.
-    again = ["flakyFailure" if result.ok else "rerunFailure"] * (result.attempts - 1)
-    if result.state in (FAILED, TIMEOUT):
-        _problem(case, "failure", result.state, why, end)
-    elif result.state == INTERRUPTED or (result.state == PENDING and view.run.ended is None):
-        _problem(case, "error", result.state, why or "it did not run: the run was broken off", end)
-    elif result.state == BLOCKED and not view.broken:
-        _problem(case, "failure", result.state, why, "")
-    elif result.state in (BLOCKED, PENDING):
-        _skipped(case, f"{result.state}: {why}" if why else "not run")
-    for name in again:
-        _problem(case, name, "attempt", "an attempt failed; it was tried again", "")
+    attempt = "rerunFailure"
+    if result.ok:
+        attempt = "flakyFailure"
+    for _ in range(result.attempts - 1):
+        _problem(case, attempt, "attempt", "an attempt failed; it was tried again", "")
     if end:
         ET.SubElement(case, "system-out").text = f"{clean(result.log)}\n{end}"
+
+
+def _outcome(case: ET.Element, one: StepView, view: RunView, end: str) -> None:
+    """What a case says of a step that did not pass."""
+    state = one.result.state
+    why = sentence(one.result.reason)
+    if state in (FAILED, TIMEOUT):
+        _problem(case, "failure", state, why, end)
+    elif state == INTERRUPTED or (state == PENDING and view.run.ended is None):
+        _problem(case, "error", state, why or "it did not run: the run was broken off", end)
+    elif state == BLOCKED and not view.broken:
+        _problem(case, "failure", state, why, "")
+    elif state in (BLOCKED, PENDING) and why:
+        _skipped(case, f"{state}: {why}")
+    elif state in (BLOCKED, PENDING):
+        _skipped(case, "not run")
 
 
 def _finding(suite: ET.Element, group: str, finding: Finding, view: RunView) -> None:

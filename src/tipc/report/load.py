@@ -25,7 +25,8 @@ def load_views(refs: Sequence[str]) -> list[RunView]:
     for ref in wanted:
         run = load_run(ref)
         found[run.id] = run
-    return [view_of(run, load_verdict(run)) for run in sorted(found.values(), key=lambda run: run.started)]
+    ordered = sorted(found.values(), key=lambda run: run.started)
+    return [view_of(run, load_verdict(run)) for run in ordered]
 
 
 def past_for(views: Sequence[RunView]) -> Past | None:
@@ -35,7 +36,9 @@ def past_for(views: Sequence[RunView]) -> Past | None:
     try:
         with History(home()) as history:
             entry = history.find(views[0].run.id)
-            return past_of(history, entry) if entry else None
+            if entry is None:
+                return None
+            return past_of(history, entry)
     except TipcError:
         return None  # a report is made without it
 
@@ -56,34 +59,49 @@ def views_of_repository(repo: Path, refs: Sequence[str], *, finished: bool = Fal
     With ``finished`` only runs that went to their end: half a run would say of the rest that it was not run.
     """
     if refs:
-        views = [of_repository(view, repo) for view in load_views(refs)]
-        for view in views:
-            if finished and not is_finished(view.run):
-                raise UsageError(
-                    wording("the run {id} is not finished", id=view.run.id),
-                    remedy="tipc run --resume " + view.run.id,
-                )
+        found = load_views(refs)
     else:
-        views, covered = [], set[str]()
-        for directory in reversed(runs_of(repo)[-LOOK_BACK:]):
-            try:
-                run = load_run(directory)
-            except TipcError:
-                continue  # of another tipc, damaged, or broken off before its plan was written
-            if finished and not is_finished(run):
-                continue
-            keys = {plan.key for plan in run.plans if same(plan.repo, repo)}
-            if keys - covered:
-                covered |= keys
-                views.append(of_repository(view_of(run, load_verdict(run)), repo))
-    views = [view for view in views if view.plans]
+        found = _newest_views(repo, finished)
+    views = []
+    for view in found:
+        if finished and not is_finished(view.run):
+            raise UsageError(
+                wording("the run {id} is not finished", id=view.run.id),
+                remedy="tipc run --resume " + view.run.id,
+            )
+        ours = of_repository(view, repo)
+        if ours.plans:
+            views.append(ours)
     if not views:
-        what = "finished run" if finished else "run"
+        what = wording("run")
+        if finished:
+            what = wording("finished run")
         raise UsageError(
-            wording("there is no {what} of a config in {repo}", what=wording(what), repo=repo),
+            wording("there is no {what} of a config in {repo}", what=what, repo=repo),
             remedy="tipc run CONFIG [MODE]",
         )
     return sorted(views, key=lambda view: view.run.started)
+
+
+def _newest_views(repo: Path, finished: bool) -> list[RunView]:
+    """The newest run of each config of a repository."""
+    views = []
+    covered: set[str] = set()
+    for directory in reversed(runs_of(repo)[-LOOK_BACK:]):
+        try:
+            run = load_run(directory)
+        except TipcError:
+            continue  # of another tipc, damaged, or broken off before its plan was written
+        if finished and not is_finished(run):
+            continue
+        keys = set()
+        for plan in run.plans:
+            if same(plan.repo, repo):
+                keys.add(plan.key)
+        if keys - covered:
+            covered |= keys
+            views.append(view_of(run, load_verdict(run)))
+    return views
 
 
 def is_finished(run: Run) -> bool:

@@ -11,12 +11,21 @@ from typing import Any
 
 def machine_name(environment: Mapping[str, Any]) -> str:
     """``ci-1: Xeon …, 2 cores, no GPU``."""
-    cpu = _cpu(environment)
+    cpu = _mapping(environment, "cpu")
+    parts = [str(cpu.get("model") or "unknown CPU"), f"{cpu.get('cores', '?')} cores"]
     gpus = Counter(_gpus(environment))
-    names = [f"{count} × {name}" if count > 1 else name for name, count in gpus.items()]
-    parts = [str(cpu.get("model") or "unknown CPU"), f"{cpu.get('cores', '?')} cores", *(names or ["no GPU"])]
+    for name, count in gpus.items():
+        if count > 1:
+            parts.append(f"{count} × {name}")
+        else:
+            parts.append(name)
+    if not gpus:
+        parts.append("no GPU")
+    named = ", ".join(parts)
     host = environment.get("host")
-    return (f"{host}: " if host else "") + ", ".join(parts)
+    if host:
+        return f"{host}: {named}"
+    return named
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
@@ -24,25 +33,26 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 
     The versions of paddle and of Python are not in it: what they change is what a comparison is for.
     """
-    cpu = _cpu(environment)
+    cpu = _mapping(environment, "cpu")
     memory = environment.get("memory")
-    # To the gigabyte: kernels reserve a little more or less of the same memory.
-    memory = round(memory / 2**30) if isinstance(memory, (int, float)) else None
-    parts = [cpu.get("model"), cpu.get("cores"), memory, _gpus(environment)]
+    gigabytes = None
+    if isinstance(memory, (int, float)):
+        # To the gigabyte: kernels reserve a little more or less of the same memory.
+        gigabytes = round(memory / 2**30)
+    parts = [cpu.get("model"), cpu.get("cores"), gigabytes, _gpus(environment)]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:12]
 
 
 def versions(environment: Mapping[str, Any]) -> str:
     """``Python 3.11.7, paddlepaddle 3.1.1``, of the interpreters that ran the steps."""
-    told = environment.get("interpreters")
-    told = told.values() if isinstance(told, Mapping) else ()
     words = []
-    for interpreter in told:
-        if isinstance(interpreter, Mapping):
-            words.append(f"Python {interpreter.get('python', '?')}")
-            packages = interpreter.get("packages")
-            named = packages.items() if isinstance(packages, Mapping) else ()
-            words += [f"{name} {version}" for name, version in named if "paddle" in name]
+    for interpreter in _mapping(environment, "interpreters").values():
+        if not isinstance(interpreter, Mapping):
+            continue
+        words.append(f"Python {interpreter.get('python', '?')}")
+        for name, version in _mapping(interpreter, "packages").items():
+            if "paddle" in name:
+                words.append(f"{name} {version}")
     return ", ".join(dict.fromkeys(words)) or f"Python {environment.get('python', '?')}"
 
 
@@ -52,18 +62,30 @@ def build(environment: Mapping[str, Any], sources: Sequence[str] = ()) -> str:
     A repository with changes that are not committed, or without commits, is known by its ``sources``.
     """
     parts = [environment.get("tipc"), versions(environment), environment.get("repos")]
-    repos = environment.get("repos")
-    told = list(repos.values()) if isinstance(repos, Mapping) else []
-    if not told or any(not isinstance(repo, Mapping) or repo.get("changed") for repo in told):
+    repos = _mapping(environment, "repos")
+    if not repos or any(map(_changed, repos.values())):
         parts.append(list(sources))
     return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _cpu(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    cpu = environment.get("cpu")
-    return cpu if isinstance(cpu, Mapping) else {}
+def _changed(repo: object) -> bool:
+    """Whether a repository may have changes that no commit has."""
+    return not isinstance(repo, Mapping) or bool(repo.get("changed"))
+
+
+def _mapping(environment: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of what is known; empty where it is missing or of another form."""
+    found = environment.get(name)
+    if not isinstance(found, Mapping):
+        return {}
+    return found
 
 
 def _gpus(environment: Mapping[str, Any]) -> list[str]:
-    gpus = environment.get("gpus") or []
-    return [str(gpu.get("name", "GPU") if isinstance(gpu, Mapping) else gpu) for gpu in gpus]
+    names = []
+    for gpu in environment.get("gpus") or []:
+        name = gpu
+        if isinstance(gpu, Mapping):
+            name = gpu.get("name", "GPU")
+        names.append(str(name))
+    return names

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from tipc.certify.check_text import finding_message
 from tipc.kinds import (
     BAD,
     CPU,
     DEVICES,
     FAIL,
-    FAILED,
     FLAKY,
     GPU,
     NOT_CERTIFIED,
     PASSED,
-    SIGNS,
     STATE_OF_STATUS,
     UNCERTIFIED,
     UNCHECKED,
+    mark_of,
 )
 from tipc.language import language, say
 from tipc.report.failures import FailureGroup, failure_groups
 from tipc.report.headline import headline
 from tipc.report.plain_text import cut, one_line
-from tipc.report.support_matrix import MULTI, SINGLE, Matrix, MatrixEntry, MatrixRow, matrix_of
+from tipc.report.support_matrix import CPU_ONLY, MULTI, SINGLE, Matrix, MatrixEntry, MatrixRow, matrix_of
 from tipc.report.view import RunView
 from tipc.report.wording import LANGUAGES, Wording
 
@@ -37,15 +38,18 @@ def train_table(
     matrix: Matrix, words: Wording, algorithms: Algorithms, aliases: Aliases = MappingProxyType({})
 ) -> str:
     """What was trained on one card and on several."""
+    kinds: list[str] = []
+    for precision, _ in matrix.train:
+        if precision not in kinds:
+            kinds.append(precision)
     rows = []
-    kinds = list(dict.fromkeys(precision for precision, _ in matrix.train))
     for row in matrix.rows:
         if not row.train:
             continue
-        columns = (
-            "<br>".join(_trained(row, kinds, cards, words)) or words.not_run for cards in (SINGLE, MULTI)
-        )
-        rows.append([algorithms.get(row.model, row.model), with_aliases(row.model, aliases), *columns])
+        cells = [algorithms.get(row.model, row.model), with_aliases(row.model, aliases)]
+        for cards in (SINGLE, MULTI):
+            cells.append("<br>".join(_trained(row, kinds, cards, words)) or words.not_run)
+        rows.append(cells)
     return table(words.train_columns, rows)
 
 
@@ -54,33 +58,44 @@ def infer_table(
 ) -> str:
     """On which devices the exported models ran, and with which batch sizes."""
     named = [CPU, GPU]  # the specification's columns; another device gets one where a model ran on it
+    columns = list(words.infer_columns)
     for device, _ in matrix.infer:
         if device in DEVICES and device not in named:
             named.append(device)
+            columns.insert(-1, f"device_{DEVICES[device].title}")
     rows = []
     for row in matrix.rows:
         if not row.infer:
             continue
-        sizes: list[str] = []
-        for entry in row.infer.values():
-            sizes += [size for size in entry.batch_sizes if size not in sizes]
-        devices = (_deployed(row, device, words) for device in named)
-        name = with_aliases(row.model, aliases)
-        rows.append([algorithms.get(row.model, row.model), name, *devices, "/".join(sizes) or "-"])
-    more = [f"device_{DEVICES[device].title}" for device in named[2:]]
-    return table([*words.infer_columns[:-1], *more, words.infer_columns[-1]], rows)
+        cells = [algorithms.get(row.model, row.model), with_aliases(row.model, aliases)]
+        for device in named:
+            cells.append(_deployed(row, device, words))
+        cells.append("/".join(_batch_sizes(row)) or "-")
+        rows.append(cells)
+    return table(columns, rows)
+
+
+def _batch_sizes(row: MatrixRow) -> list[str]:
+    sizes: dict[str, None] = {}
+    for entry in row.infer.values():
+        sizes.update(dict.fromkeys(entry.batch_sizes))
+    return list(sizes)
 
 
 def with_aliases(model: str, aliases: Aliases) -> str:
     """``pphumanseg_lite (pp_humanseg_lite)``: a model and its other names."""
     others = ", ".join(aliases.get(model, ()))
-    return f"{model} ({others})" if others else model
+    if not others:
+        return model
+    return f"{model} ({others})"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table with centred columns, as the spec's documents have them."""
-    lines = [_line(columns), "| " + " | ".join(":----:" for _ in columns) + " |"]
-    return "\n".join([*lines, *(_line(row) for row in rows)]) + "\n"
+    lines = [_line(columns), "| " + " | ".join([":----:"] * len(columns)) + " |"]
+    for row in rows:
+        lines.append(_line(row))
+    return "\n".join(lines) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -98,7 +113,11 @@ def matrix_markdown(views: Sequence[RunView], words: Wording) -> str:
         words.infer_title,
         infer_table(matrix, words, {}),
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return _paragraphs(parts) + "\n"
+
+
+def _paragraphs(parts: Iterable[str]) -> str:
+    return "\n\n".join(map(str.strip, parts))
 
 
 def job_summary(views: Sequence[RunView]) -> str:
@@ -106,10 +125,10 @@ def job_summary(views: Sequence[RunView]) -> str:
     parts = []
     for view in views:
         line = headline(view)
-        mark = SIGNS[PASSED].mark if line.tone == "good" else SIGNS[FAILED].mark
+        mark = mark_of(line.tone == "good")
         parts += [f"## {mark} tipc: {line}", *_failures(view), *_open_findings(view)]
     parts.append(matrix_markdown(views, LANGUAGES[language()]))
-    return "\n\n".join(part.strip() for part in parts) + "\n\n"
+    return _paragraphs(parts) + "\n\n"
 
 
 def _failures(view: RunView) -> list[str]:
@@ -125,18 +144,17 @@ def _failures(view: RunView) -> list[str]:
 
 def _open_findings(view: RunView) -> list[str]:
     """A table of what did not pass, the worst first, one row for the same finding."""
-    statuses = (FAIL, UNCHECKED, NOT_CERTIFIED)
-    found = view.verdict.findings if view.verdict else ()
-    rows: dict[tuple[str, str, str], int] = {}
-    for finding in sorted(
-        (one for one in found if one.status in statuses), key=lambda one: statuses.index(one.status)
-    ):
-        key = (STATE_OF_STATUS[finding.status], finding.check, finding.message)
-        rows[key] = rows.get(key, 0) + 1
-    if not rows:
+    if view.verdict is None:
         return []
-    named = [[say(state), check, message, str(count)] for (state, check, message), count in rows.items()]
-    return [table([say("state"), say("check"), say("finding"), say("times")], named[:FINDINGS])]
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for status in (FAIL, UNCHECKED, NOT_CERTIFIED):
+        for finding in view.verdict.findings:
+            if finding.status == status:
+                counts[say(STATE_OF_STATUS[status]), finding.check, finding_message(finding)] += 1
+    if not counts:
+        return []
+    rows = [[*key, str(count)] for key, count in counts.items()]
+    return [table([say("state"), say("check"), say("finding"), say("times")], rows[:FINDINGS])]
 
 
 def _failure_row(group: FailureGroup) -> list[str]:
@@ -153,31 +171,40 @@ def _trained(row: MatrixRow, kinds: Sequence[str], cards: str, words: Wording) -
     told = []
     for kind in kinds:
         entry = row.train.get((kind, cards))
-        if entry is None:
-            continue
-        name = words.trainings.get(kind, kind)
-        if entry.state == UNCERTIFIED and entry.checked:
-            pattern = words.cpu_only if entry.word == "cpu only" else words.not_certified
-            told.append(pattern.format(name))
-        elif entry.supported:
-            told.append(name)
-        else:
-            told.append(f"{name}: {_not_supported(entry, words)}")
+        if entry is not None:
+            told.append(_training(entry, words.trainings.get(kind, kind), words))
     return told
 
 
+def _training(entry: MatrixEntry, name: str, words: Wording) -> str:
+    """What is said of a training in one precision."""
+    if entry.supported:
+        return name
+    if entry.state != UNCERTIFIED or not entry.checked:
+        return f"{name}: {_not_supported(entry, words)}"
+    if entry.word == CPU_ONLY:
+        return words.cpu_only.format(name)
+    return words.not_certified.format(name)
+
+
 def _deployed(row: MatrixRow, device: str, words: Wording) -> str:
-    entries = {precision: entry for (where, precision), entry in row.infer.items() if where == device}
-    ran = {precision: entry for precision, entry in entries.items() if entry.ran}
-    if not ran:
-        return words.no_device if entries else words.not_run
-    states = {
-        precision: words.supported if entry.supported else _not_supported(entry, words)
-        for precision, entry in ran.items()
-    }
+    states = {}
+    known = False
+    for (where, precision), entry in row.infer.items():
+        if where != device:
+            continue
+        known = True
+        if entry.supported:
+            states[precision] = words.supported
+        elif entry.ran:
+            states[precision] = _not_supported(entry, words)
+    if not states and known:
+        return words.no_device
+    if not states:
+        return words.not_run
     if len(set(states.values())) == 1:
         return next(iter(states.values()))
-    return "<br>".join(f"{precision}: {state}" for precision, state in states.items())
+    return "<br>".join([f"{precision}: {state}" for precision, state in states.items()])
 
 
 def _not_supported(entry: MatrixEntry, words: Wording) -> str:
@@ -185,9 +212,14 @@ def _not_supported(entry: MatrixEntry, words: Wording) -> str:
         return words.failed
     if entry.state in (PASSED, FLAKY, UNCERTIFIED) and not entry.checked:
         return words.unchecked
-    return words.no_device if entry.state == UNCERTIFIED else words.not_run
+    if entry.state == UNCERTIFIED:
+        return words.no_device
+    return words.not_run
 
 
 def _line(cells: Iterable[str]) -> str:
-    # Line breaks are ours: everything else in a cell is escaped.
-    return "| " + " | ".join("<br>".join(map(escaped, cell.split("<br>"))) for cell in cells) + " |"
+    shown = []
+    for cell in cells:
+        # Line breaks are ours: everything else in a cell is escaped.
+        shown.append("<br>".join(map(escaped, cell.split("<br>"))))
+    return f"| {' | '.join(shown)} |"

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
+from tipc.command import Command
 from tipc.run.show.log_tail import tail
 
 WIDTH = 240
@@ -27,26 +28,27 @@ def one_line(text: object, width: int = WIDTH) -> str:
 
 def cut(text: str, width: int = WIDTH) -> str:
     """At most so many characters; what is left out is told."""
-    return (
-        text
-        if len(text) <= width
-        else f"{text[: max(width - 24, 1)]}… (+{len(text) - width + 24:,} characters)"
-    )
+    if len(text) <= width:
+        return text
+    return f"{text[: max(width - 24, 1)]}… (+{len(text) - width + 24:,} characters)"
 
 
 def log_end(path: str, count: int, width: int = WIDTH) -> list[str]:
     """The last lines of a log, cleaned and cut; of a file that is not there, nothing."""
-    return [cut(clean(line), width) for line in tail(path, count)] if path and count > 0 else []
+    if not path or count <= 0:
+        return []
+    return [cut(clean(line), width) for line in tail(path, count)]
 
 
 def command(argv: Iterable[str], env: Mapping[str, str | None], cwd: str = "", shell: str = "") -> str:
     """What to paste into a shell, in the repository, to repeat a step."""
-    unset = [f"-u {shlex.quote(name)}" for name, value in sorted(env.items()) if value is None]
-    values = [(name, value) for name, value in sorted(env.items()) if value is not None]
-    words = [f"{name}={shlex.quote(value) if value else ''}" for name, value in values]
-    line = f"bash -c {shlex.quote(shell)}" if shell else shlex.join(argv)
-    line = " ".join([*(["env", *unset] if unset else []), *words, line])
-    return clean(f"cd {shlex.quote(cwd)} && {line}" if cwd else line)
+    words = tuple(argv)
+    if shell:
+        words = ("bash", "-c", shell)
+    line = Command(words).shell_line(dict(sorted(env.items())))
+    if cwd not in ("", "."):
+        line = f"cd {shlex.quote(cwd)} && {line}"
+    return clean(line)
 
 
 def duration(seconds: float) -> str:
@@ -54,16 +56,22 @@ def duration(seconds: float) -> str:
     if seconds < 59.95:
         return f"{seconds:.1f}s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    return f"{minutes // 60}h {minutes % 60:02d}m"
 
 
 def size(count: float) -> str:
     """Bytes as people read them."""
-    for unit in ("B", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+    if count < 1000:
+        return f"{count:.0f} B"
+    for unit in ("KB", "MB"):
         count /= 1024
-    return f"{count:.1f} GB"
+        if count < 10:
+            return f"{count:.1f} {unit}"
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+    return f"{count / 1024:.1f} GB"
 
 
 def figure(value: float, digits: int = 4) -> str:
@@ -77,5 +85,4 @@ def figure(value: float, digits: int = 4) -> str:
 
 def relative(path: str, base: str) -> str:
     """The path as seen from a directory that it lies in; else as it is."""
-    start = f"{base.rstrip('/')}/"
-    return path[len(start) :] if path.startswith(start) else path
+    return path.removeprefix(f"{base.rstrip('/')}/")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tipc.kinds import FAIL, PASS, PREPARE, SIGNS, UNCHECKED
+from tipc.kinds import FAIL, PASS, PREPARE, SIGNS, UNCERTIFIED, UNCHECKED
+from tipc.language import say
 from tipc.report.figures import ACCURACY, LATENCY, Metric
 from tipc.report.plain_text import figure
 from tipc.report.terminal import Line, Span, aligned
 from tipc.report.view import CellView, PlanView, RunView
 
 PARITY = ("TP301", "TP302", "TP305")  # the checks that hold an exported model against the trained one
+NAMES = ("model", "chain", "on", "release", "verdict", "accuracy", "latency", "parity")
 STAGE = "inference"  # of a benchmark block: the latency that people compare
 
 
@@ -23,7 +25,7 @@ class CellOfRelease:
     trainer: str
     runs_on: str
     release: str
-    state: str
+    verdict: str
     accuracy: str
     latency: str
     parity: str
@@ -33,8 +35,10 @@ def cells_of(release: str, view: RunView) -> list[CellOfRelease]:
     """The cells of a run, in its order."""
     found = []
     for plan in view.plans:
-        chains = [cell for cell in plan.cells if any(step.step.kind != PREPARE for step in cell.steps)]
-        found += [_cell(release, plan, cell) for cell in chains]
+        for cell in plan.cells:
+            kinds = {step.step.kind for step in cell.steps}
+            if kinds - {PREPARE}:
+                found.append(_cell(release, plan, cell))
     return found
 
 
@@ -44,7 +48,7 @@ def _cell(release: str, plan: PlanView, cell: CellView) -> CellOfRelease:
         trainer=cell.cell.trainer,
         runs_on=cell.cell.runs_on,
         release=release,
-        state=cell.state,
+        verdict=_verdict(cell),
         accuracy=_figure(cell, ACCURACY),
         latency=_figure(cell, LATENCY, STAGE),
         parity=_parity(cell),
@@ -53,17 +57,25 @@ def _cell(release: str, plan: PlanView, cell: CellView) -> CellOfRelease:
 
 def release_table(releases: Sequence[tuple[str, RunView]]) -> list[Line]:
     """Lines for a terminal: a row for each model, trainer and release."""
-    cells = [cell for release, view in releases for cell in cells_of(release, view)]
-    order = list(dict.fromkeys((cell.model, cell.trainer, cell.runs_on) for cell in cells))
-    cells.sort(key=lambda cell: order.index((cell.model, cell.trainer, cell.runs_on)))
-    names = ("model", "chain", "on", "release", "verdict", "accuracy", "latency", "parity")
-    rows: list[list[Line]] = [[[Span(name, "dim")] for name in names]]
-    for cell in cells:
-        verdict = f"{SIGNS[cell.state].mark} {cell.state}"
-        where = [cell.model, cell.trainer, cell.runs_on, cell.release]
-        texts = [*where, verdict, cell.accuracy, cell.latency, cell.parity]
-        rows.append([[Span(text)] for text in texts])
+    by_chain: dict[tuple[str, str, str], list[CellOfRelease]] = {}
+    for release, view in releases:
+        for cell in cells_of(release, view):
+            by_chain.setdefault((cell.model, cell.trainer, cell.runs_on), []).append(cell)
+    rows: list[list[Line]] = [[[Span(say(name), "dim")] for name in NAMES]]
+    for where, cells in by_chain.items():
+        for cell in cells:
+            texts = [*where, cell.release, cell.verdict, cell.accuracy, cell.latency, cell.parity]
+            rows.append([[Span(text)] for text in texts])
     return aligned(rows)
+
+
+def _verdict(cell: CellView) -> str:
+    """``✔ passed``; ``◇ passed on cpu`` of what passed on another device than the config asks for."""
+    word = say(cell.state)
+    if cell.state == UNCERTIFIED:
+        devices = sorted({step.step.device for step in cell.steps})
+        word = say("passed on {devices}", devices=", ".join(devices))
+    return f"{SIGNS[cell.state].mark} {word}"
 
 
 def _figure(cell: CellView, kind: str, beginning: str = "") -> str:
@@ -76,14 +88,19 @@ def _figure(cell: CellView, kind: str, beginning: str = "") -> str:
 
 
 def _text(metric: Metric) -> str:
-    return f"{metric.name} {figure(metric.value)}{' ' + metric.unit if metric.unit else ''}"
+    return f"{metric.name} {figure(metric.value)} {metric.unit}".rstrip()
 
 
 def _parity(cell: CellView) -> str:
     """The worst that the checks of parity said of the cell."""
-    said = {finding.status for finding in cell.every_finding if finding.check in PARITY}
+    said = set()
+    for finding in cell.every_finding:
+        if finding.check in PARITY:
+            said.add(finding.status)
     if FAIL in said:
-        return "differs"
+        return say("differs")
     if UNCHECKED in said:
-        return "not checked"
-    return "equal" if PASS in said else "–"
+        return say("not checked")
+    if PASS in said:
+        return say("equal")
+    return "–"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tipc import hooks
@@ -17,28 +17,31 @@ class Reporter:
 
     name: str
     title: str  # for ``tipc report --help``
-    make: Callable[[Sequence[RunView]], str]
+    make: Callable[[Sequence[RunView]], str | Iterable[str]]  # a long text in parts, which takes less memory
+
+    def parts(self, views: Sequence[RunView]) -> Iterable[str]:
+        """The text of these runs, in one part or several."""
+        made = self.make(views)
+        return [made] if isinstance(made, str) else made
 
 
-def _html(views: Sequence[RunView]) -> str:
-    from tipc.report.html.page import page
+def _html(views: Sequence[RunView]) -> Iterable[str]:
+    from tipc.report.html.page import page_parts
     from tipc.report.load import past_for
 
-    return page(views, views[-1].run.directory / "report.html", past_for(views))
+    return page_parts(views, views[-1].run.directory / "report.html", past_for(views))
 
 
-def _junit(views: Sequence[RunView]) -> str:
-    from tipc.report.junit import junit
+def _junit(views: Sequence[RunView]) -> Iterable[str]:
+    from tipc.report.junit import junit_parts
 
-    return junit(views).decode()
+    return (part.decode() for part in junit_parts(views))
 
 
-def _json(views: Sequence[RunView]) -> str:
-    import json
+def _json(views: Sequence[RunView]) -> Iterable[str]:
+    from tipc.report.as_json import json_parts
 
-    from tipc.report.as_json import as_json
-
-    return json.dumps(as_json(views), indent=1, ensure_ascii=False) + "\n"
+    return json_parts(views)
 
 
 def _markdown(views: Sequence[RunView]) -> str:

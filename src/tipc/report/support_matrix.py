@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 from tipc.kinds import (
     CPU,
     DEVICES,
+    EVAL,
+    EXPORT,
     FLAKY,
     FP32,
+    INFER,
     INT8,
     LOW_PRECISIONS,
     PASSED,
     PRECISIONS,
     SKIPPED,
+    TRAIN,
     TRAININGS,
     UNCERTIFIED,
     find_device,
@@ -25,6 +29,7 @@ from tipc.report.view import CellView, PlanView, RunView, StepView, worst
 
 SINGLE, MULTI = "single", "multi"
 Place = tuple[str, str, str]  # a cell: the run's id, the plan's key, the cell's id
+CPU_ONLY = "cpu only"  # the word of what was trained on a CPU where a GPU was asked for
 LOW = (INT8, *LOW_PRECISIONS)
 
 
@@ -47,22 +52,26 @@ class MatrixEntry:
     @property
     def place(self) -> Place | None:
         """The cell to look at: the first in the state that the whole is said to be in."""
-        return next((place for state, place in self.places if state == self.state), None)
+        whole = self.state
+        for state, place in self.places:
+            if state == whole:
+                return place
+        return None
 
     @property
     def state(self) -> str:
         """The worst of them; what was left out counts only where nothing ran."""
-        return worst(state for state in self.states if state != SKIPPED) if self.ran else SKIPPED
+        return worst(set(self.states) - {SKIPPED})
 
     @property
     def ran(self) -> bool:
-        return any(state != SKIPPED for state in self.states)
+        return bool(set(self.states) - {SKIPPED})
 
     @property
     def word(self) -> str:
         """The state in a word or two; of what passed on another device than was asked for, that device."""
         if self.state == UNCERTIFIED and self.devices == {CPU}:
-            return "cpu only"
+            return CPU_ONLY
         return self.state
 
     @property
@@ -99,46 +108,49 @@ def matrix_of(views: Iterable[RunView], precision: str = "") -> Matrix:
         for plan in view.plans:
             newest[plan.plan.repo, plan.plan.key] = (plan, view)
     rows: dict[str, MatrixRow] = {}
+    train: set[tuple[str, str]] = set()
+    infer: set[tuple[str, str]] = set()
     for plan, view in newest.values():
-        cells = [cell for cell in plan.cells if not precision or cell.cell.precision == precision]
-        if any(cell.steps or cell.skips for cell in cells):
+        for cell in plan.cells:
+            if precision not in ("", cell.cell.precision) or not (cell.steps or cell.skips):
+                continue
             row = rows.setdefault(plan.plan.model, MatrixRow(plan.plan.model))
-            for cell in cells:
-                place = (view.run.id, plan.plan.key, cell.cell.id)
-                _add(row, cell, place, view.verdict is not None)
+            place = (view.run.id, plan.plan.key, cell.cell.id)
+            _add(row, cell, place, view.verdict is not None)
+            train |= row.train.keys()
+            infer |= row.infer.keys()
     return Matrix(
         tuple(rows.values()),
-        tuple(sorted({key for row in rows.values() for key in row.train}, key=_train_rank)),
-        tuple(sorted({key for row in rows.values() for key in row.infer}, key=_infer_rank)),
+        tuple(sorted(train, key=_train_rank)),
+        tuple(sorted(infer, key=_infer_rank)),
     )
 
 
 def cards(cell: CellView) -> str:
     """Whether the config asked for one card or for several."""
-    return MULTI if "," in cell.cell.asked else SINGLE
+    if "," in cell.cell.asked:
+        return MULTI
+    return SINGLE
 
 
 def _add(row: MatrixRow, cell: CellView, place: Place, checked: bool) -> None:
-    trained = [view for view in cell.steps if view.step.kind in ("train", "eval", "export")]
-    if any(view.step.kind == "train" for view in trained):
+    trained = []
+    for view in cell.steps:
+        if view.step.kind in (TRAIN, EVAL, EXPORT):
+            trained.append(view)
+        elif view.step.kind == INFER:
+            _add_inference(row, view, place, checked)
+    if TRAIN in [view.step.kind for view in trained]:
         entry = row.train.setdefault((cell.cell.precision, cards(cell)), MatrixEntry())
+        entry.checked &= checked
         for view in trained:
             entry.add(view.state, place)
-        entry.checked &= checked
-        entry.devices |= {view.step.device for view in trained}
+            entry.devices.add(view.step.device)
         if cell.not_certified:
             entry.add(UNCERTIFIED, place)
             entry.reasons += cell.not_certified
-    for view in cell.steps:
-        if view.step.kind == "infer":
-            entry = row.infer.setdefault(_setting(view), MatrixEntry())
-            entry.add(view.state, place)
-            entry.checked &= checked
-            batch = view.step.settings.get("batch_size", "")
-            if batch and batch not in entry.batch_sizes:
-                entry.batch_sizes.append(batch)
     for skip in cell.skips:
-        if skip.kind == "infer":
+        if skip.kind == INFER:
             entry = row.infer.setdefault(_skipped(skip), MatrixEntry())
             entry.add(SKIPPED, place)
             reason = sentence(skip.reason)
@@ -146,21 +158,38 @@ def _add(row: MatrixRow, cell: CellView, place: Place, checked: bool) -> None:
                 entry.reasons.append(reason)
 
 
+def _add_inference(row: MatrixRow, view: StepView, place: Place, checked: bool) -> None:
+    entry = row.infer.setdefault(_setting(view), MatrixEntry())
+    entry.add(view.state, place)
+    entry.checked &= checked
+    batch = view.step.settings.get("batch_size", "")
+    if batch and batch not in entry.batch_sizes:
+        entry.batch_sizes.append(batch)
+
+
 def _setting(view: StepView) -> tuple[str, str]:
     """Device and precision; where the config does not choose one, the lowest that the script says it ran."""
-    told = {benchmark.precision for benchmark in view.figures.benchmarks if benchmark.precision}
-    lowest = min(told, key=lambda name: LOW.index(name) if name in LOW else len(LOW), default="")
-    return view.step.device, view.step.settings.get("precision", "") or lowest or FP32
+    chosen = view.step.settings.get("precision", "")
+    if chosen:
+        return view.step.device, chosen
+    told = {benchmark.precision for benchmark in view.figures.benchmarks} - {""}
+    lowest = min(told, key=lambda name: _rank(LOW, name), default=FP32)
+    return view.step.device, lowest
 
 
 def _skipped(skip: Skip) -> tuple[str, str]:
-    device = skip.device if find_device(skip.device) else "other"
-    precision = skip.settings.get("precision", "")
-    return device, precision if precision in PRECISIONS else FP32
+    device, precision = skip.device, skip.settings.get("precision", "")
+    if not find_device(device):
+        device = "other"
+    if precision not in PRECISIONS:
+        precision = FP32
+    return device, precision
 
 
 def _rank(order: tuple[str, ...], name: str) -> tuple[int, str]:
-    return (order.index(name) if name in order else len(order), name)
+    if name not in order:
+        return len(order), name
+    return order.index(name), name
 
 
 def _train_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:

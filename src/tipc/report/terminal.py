@@ -7,23 +7,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from tipc.certify.check_text import finding_words
+from tipc.certify.check_text import finding_message, finding_words
 from tipc.certify.verdict import Finding
 from tipc.kinds import (
     BAD,
     FAIL,
     FLAKY,
+    INFER,
     NOT_CERTIFIED,
     PASS,
     PASSED,
     SIGNS,
     SKIPPED,
     STATE_OF_STATUS,
+    STATUSES,
     UNCERTIFIED,
     UNCHECKED,
     WORST_FIRST,
 )
-from tipc.language import DEFAULT, language, plural, say, sentence, sentences
+from tipc.language import plural, say, sentence, sentences
 from tipc.report.failures import Failure, FailureGroup, failure_groups
 from tipc.report.headline import headline, shown_state
 from tipc.report.plain_text import clean, duration, one_line, relative
@@ -40,11 +42,17 @@ WHOLE = 12  # so many configs are shown cell by cell, more with a line each
 ROWS = 60
 FAILURES = 8  # causes
 MESSAGES = 20  # of one status
+NAMES = 14  # of checks that passed
 STEPS_NAMED = 6  # of one cause, besides the first
 LEAST_ROOM = 30  # columns; with less a text is not broken into rows
 TONES = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
 STYLES = {PASSED: "green", FLAKY: "green", UNCERTIFIED: "yellow", SKIPPED: "dim"}
 TELLING = ("TP", "TQ", "TA")
+
+
+def text_of(line: Iterable[Span]) -> str:
+    """The words of a line without their styles."""
+    return "".join([span.text for span in line])
 
 
 class Span(NamedTuple):
@@ -76,7 +84,7 @@ def write_lines(stream: TextIO, lines: Iterable[Line]) -> None:
     """Write styled lines: with colours where they are wanted, else as plain text."""
     if not stream.isatty() and not coloured(stream):
         for line in lines:
-            stream.write(printable(stream, "".join(span.text for span in line).rstrip()) + "\n")
+            stream.write(printable(stream, text_of(line).rstrip()) + "\n")
         stream.flush()
         return
     from rich.console import Console
@@ -90,7 +98,7 @@ def write_lines(stream: TextIO, lines: Iterable[Line]) -> None:
         force_terminal=coloured(stream) or None,
     )
     for line in lines:
-        text = Text.assemble(*((span.text, span.style) for span in line))
+        text = Text.assemble(*line)
         for row in _broken(line, text, console):
             console.print(row)
 
@@ -105,9 +113,11 @@ def _broken(line: Line, text: Text, console: Console) -> list[Text]:
     if line.stops:
         return _cells_in_rows(text.divide(line.stops), line.column, console.width)
     start, rest = text.divide([_place(text.plain, line.column)])
-    rows = list(rest.wrap(console, room))
-    first = start + rows[0]
-    return [first, *(row.__class__(" " * line.column) + row for row in rows[1:])]
+    first, *others = rest.wrap(console, room)
+    rows = [start + first]
+    for row in others:
+        rows.append(row.__class__(" " * line.column) + row)
+    return rows
 
 
 def _cells_in_rows(cells: Iterable[Text], column: int, width: int) -> list[Text]:
@@ -130,7 +140,10 @@ def _place(text: str, column: int) -> int:
     """How many characters fill so many columns."""
     from rich.cells import cell_len
 
-    return next((place for place in range(len(text)) if cell_len(text[:place]) >= column), len(text))
+    for place in range(len(text)):
+        if cell_len(text[:place]) >= column:
+            return place
+    return len(text)
 
 
 def aligned(
@@ -145,49 +158,77 @@ def aligned(
 
     ``hanging`` is the cell below which a line goes on that does not fit; ``whole``: between two cells.
     """
-    from rich.cells import cell_len
-
-    columns = max(map(len, rows), default=0)
-    widths = [
-        max(
-            (cell_len("".join(span.text for span in row[column])) for row in rows if column < len(row)),
-            default=0,
-        )
-        for column in range(columns)
-    ]
+    widths = _widths(rows)
     lines = []
     for row in rows:
-        line = [Span(indent)]
-        stops = []
-        for column, cell in enumerate(row):
-            if whole and hanging is not None and column > hanging:
-                stops.append(sum(len(span.text) for span in line))
-            used = cell_len("".join(span.text for span in cell))
-            # Nothing after the last cell: it would wrap into an empty line on a narrow terminal.
-            last = column == len(row) - 1
-            line += cell if last else [*cell, Span(" " * (widths[column] - used) + gap)]
+        line = _joined(row, widths, gap, indent)
         if hanging is not None:
-            start = len(indent) + sum(width + len(gap) for width in widths[:hanging])
+            start = len(indent) + sum(widths[:hanging]) + hanging * len(gap)
+            stops: list[int] = []
+            if whole:
+                stops = _starts(row, widths, gap, indent)[hanging + 1 :]
             line = Hanging(line, start, stops)
         lines.append(line)
     return lines
 
 
+def _width(cell: Line) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text_of(cell))
+
+
+def _widths(rows: Sequence[Sequence[Line]]) -> list[int]:
+    """The columns that each cell of a row needs."""
+    widths: list[int] = []
+    for row in rows:
+        widths += [0] * (len(row) - len(widths))
+        for column, cell in enumerate(row):
+            widths[column] = max(widths[column], _width(cell))
+    return widths
+
+
+def _joined(row: Sequence[Line], widths: Sequence[int], gap: str, indent: str) -> Line:
+    """The cells of a row in one line, each as wide as its column."""
+    line = [Span(indent)]
+    for column, cell in enumerate(row):
+        line += cell
+        # Nothing after the last cell: it would wrap into an empty line on a narrow terminal.
+        if column < len(row) - 1:
+            line.append(Span(" " * (widths[column] - _width(cell)) + gap))
+    return line
+
+
+def _starts(row: Sequence[Line], widths: Sequence[int], gap: str, indent: str) -> list[int]:
+    """At which character of the joined line each cell begins."""
+    starts = []
+    at = len(indent)
+    for column, cell in enumerate(row):
+        starts.append(at)
+        at += len(text_of(cell)) + widths[column] - _width(cell) + len(gap)
+    return starts
+
+
 def _marks(stream: TextIO) -> dict[str, str]:
     """The sign of each state; in a terminal that cannot show them, a word."""
-    signs = "".join(sign.mark for sign in SIGNS.values())
+    words, marks = {}, {}
+    for state, sign in SIGNS.items():
+        words[state], marks[state] = sign.word, sign.mark
     try:
-        signs.encode(getattr(stream, "encoding", None) or "utf-8")
+        "".join(marks.values()).encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
-        return {state: sign.word for state, sign in SIGNS.items()}
-    return {state: sign.mark for state, sign in SIGNS.items()}
+        return words
+    return marks
 
 
 def _plans(view: RunView, marks: dict[str, str]) -> list[Line]:
+    lines: list[Line] = []
     if len(view.plans) <= WHOLE:
-        return [line for plan in view.plans for line in _plan(plan, marks)]
+        for plan in view.plans:
+            lines += _plan(plan, marks)
+        return lines
     plans = sorted(view.plans, key=lambda plan: plan.state not in BAD)[:ROWS]
-    lines = aligned([_brief(plan, marks) for plan in plans])
+    lines += aligned([_brief(plan, marks) for plan in plans])
     if len(view.plans) > ROWS:
         more = say("and {count} more; the report has them all", count=len(view.plans) - ROWS)
         lines.append([Span(f"  {more}", "dim")])
@@ -197,35 +238,30 @@ def _plans(view: RunView, marks: dict[str, str]) -> list[Line]:
 def _plan(plan: PlanView, marks: dict[str, str]) -> list[Line]:
     data = plan.plan
     title = [Span(clean(data.model), "bold"), Span(f" · {clean(data.config)} · {clean(data.mode)}", "dim")]
+    rows = [_row(cell, marks) for cell in plan.cells]
+    lines = [title, *aligned(rows, gap="  ", hanging=2, whole=True)]
     skips = Counter((skip.kind, skip.reason) for skip in data.skipped)
-    reasons = Counter(cell.cell.not_certified for cell in plan.cells if cell.cell.not_certified)
-    return [
-        title,
-        *aligned([_row(cell, marks) for cell in plan.cells], gap="  ", hanging=2, whole=True),
-        *(
-            [Span(f"  {say('skipped')}  {kind} ×{n}: {one_line(sentence(reason))}", "dim")]
-            for (kind, reason), n in skips.items()
-        ),
-        *(
-            [
-                Span(f"  {marks[UNCERTIFIED]} {say('not certified')}  ", "yellow"),
-                Span(one_line(sentences(why))),
-            ]
-            for why in reasons
-        ),
-        [],
-    ]
+    for (kind, reason), count in skips.items():
+        why = one_line(sentence(reason))
+        lines.append([Span(f"  {say('skipped')}  {kind} ×{count}: {why}", "dim")])
+    told = set()
+    for cell in plan.cells:
+        reasons = cell.cell.not_certified
+        if reasons and reasons not in told:
+            told.add(reasons)
+            label = f"  {marks[UNCERTIFIED]} {say('not certified')}  "
+            lines.append([Span(label, "yellow"), Span(one_line(sentences(reasons)))])
+    return [*lines, []]
 
 
 def _brief(plan: PlanView, marks: dict[str, str]) -> list[Line]:
-    steps = [
-        _tally(kind, [one for one in plan.steps if one.step.kind == kind], marks) for kind in _kinds(plan)
-    ]
-    return [[Span(clean(plan.plan.model))], [Span(Path(clean(plan.plan.config)).name, "dim")], *steps]
-
-
-def _kinds(plan: PlanView) -> list[str]:
-    return list(dict.fromkeys(one.step.kind for one in plan.steps))
+    by_kind: dict[str, list[StepView]] = {}
+    for one in plan.steps:
+        by_kind.setdefault(one.step.kind, []).append(one)
+    row = [[Span(clean(plan.plan.model))], [Span(Path(clean(plan.plan.config)).name, "dim")]]
+    for kind, views in by_kind.items():
+        row.append(_tally(kind, views, marks))
+    return row
 
 
 def _row(cell: CellView, marks: dict[str, str]) -> list[Line]:
@@ -233,35 +269,40 @@ def _row(cell: CellView, marks: dict[str, str]) -> list[Line]:
     groups: dict[str, list[StepView]] = {}
     for view in cell.steps:
         name = view.step.kind
-        if name == "infer":
-            name = f"infer {view.step.device} {view.step.settings.get('precision', '')}".rstrip()
+        if name == INFER:
+            name = f"{INFER} {view.step.device} {view.step.settings.get('precision', '')}".rstrip()
         groups.setdefault(name, []).append(view)
-    level = f" {cell.cell.amp_level}" if cell.cell.amp_level else ""
+    trainer = f"{clean(cell.cell.trainer)} {cell.cell.amp_level}".rstrip()
     where = [Span(clean(asked(cell.cell)))]
     if cell.not_certified:
         where.append(Span(f" {marks[UNCERTIFIED]}", "yellow"))
-    return [
-        [Span(clean(cell.cell.trainer) + level)],
-        where,
-        *(_tally(name, views, marks) for name, views in groups.items()),
-    ]
+    row = [[Span(trainer)], where]
+    for name, views in groups.items():
+        row.append(_tally(name, views, marks))
+    return row
 
 
 def _tally(name: str, views: Sequence[StepView], marks: dict[str, str]) -> Line:
     """``eval ✔ 1.9s``; of several steps how many are in which state: ``infer cpu fp32 ✔3 ✘1 3.6s``."""
-    if not views:
-        return []
     counts = Counter(view.state for view in views)
     spans = [Span(f"{clean(name)} ")]
     for state in sorted(counts, key=WORST_FIRST.index):
-        number = str(counts[state]) if len(views) > 1 else ""
-        spans.append(Span(f"{marks[state]}{number} ", STYLES.get(state, "red" if state in BAD else "yellow")))
+        number = ""
+        if len(views) > 1:
+            number = str(counts[state])
+        spans.append(Span(f"{marks[state]}{number} ", _style(state)))
     wall = sum(view.result.wall for view in views)
     if wall:
         spans.append(Span(duration(wall), "dim"))
     elif len(counts) == 1:
         spans.append(Span(say(shown_state(views[0])), "dim"))
     return spans
+
+
+def _style(state: str) -> str:
+    if state in BAD:
+        return "red"
+    return STYLES.get(state, "yellow")
 
 
 def _failures(view: RunView) -> list[Line]:
@@ -279,30 +320,31 @@ def _failures(view: RunView) -> list[Line]:
 def _failure(group: FailureGroup) -> list[Line]:
     first = group.first
     result = first.view.result
-    lines: list[Line] = [
-        [
-            Span(say(result.state.upper()), "bold red"),
-            Span(f"  {clean(first.name)}"),
-            Span(_ending(first), "dim"),
-        ]
+    title = [
+        Span(say(result.state.upper()), "bold red"),
+        Span(f"  {clean(first.name)}"),
+        Span(_ending(first), "dim"),
     ]
+    lines: list[Line] = [title]
     others = group.failures[1:]
-    lines += [[Span("        "), Span(clean(other.name))] for other in others[:STEPS_NAMED]]
+    for other in others[:STEPS_NAMED]:
+        lines.append([Span(f"        {clean(other.name)}")])
     if len(others) > STEPS_NAMED:
         more = say("and {count} more", count=len(others) - STEPS_NAMED)
         lines.append([Span(f"        {more}", "dim")])
     lines.append([Span(f"  {clean(first.command)}")])
-    end = first.log or (say("(it printed nothing)"),)
-    lines += [[Span("  ┆ ", "dim"), Span(clean(text))] for text in end]
+    for text in first.log or (say("(it printed nothing)"),):
+        lines.append([Span("  ┆ ", "dim"), Span(clean(text))])
     table = {
         say("cause"): first.cause,
         say("try"): first.known.remedy,
         say("log"): relative(result.log, str(Path.cwd())),
         **ways_on(first.view.step),
     }
-    rows = [
-        [[Span(f"{name:<8}", "dim")], [Span(one_line(text, 400))]] for name, text in table.items() if text
-    ]
+    rows = []
+    for name, text in table.items():
+        if text:
+            rows.append([[Span(f"{name:<8}", "dim")], [Span(one_line(text, 400))]])
     return lines + aligned(rows, gap=" ")
 
 
@@ -333,13 +375,16 @@ def _conclusion(view: RunView, marks: dict[str, str], report: Path | None) -> li
 def _findings(view: RunView, marks: dict[str, str]) -> list[Line]:
     """What did not pass with its remedy, one entry for the same message; then what did."""
     told = _told_above(view)
+    by_status: dict[str, list[Finding]] = {status: [] for status in STATUSES}
+    for finding in view.telling:
+        optional = finding.status == UNCHECKED and not finding.required
+        repeated = finding.status == NOT_CERTIFIED and finding in told
+        if not optional and not repeated:
+            by_status[finding.status].append(finding)
     rows: list[list[Line]] = []
     for status in (FAIL, UNCHECKED, NOT_CERTIFIED):
-        found = [one for one in view.telling if one.status == status and one not in told]
-        if status == UNCHECKED:
-            found = [one for one in found if one.required]
-        rows += _entries(status, found, marks)
-    rows += _passed([one for one in view.telling if one.status == PASS], marks)
+        rows += _entries(status, by_status[status], marks)
+    rows += _passed(by_status[PASS], marks)
     return aligned(rows, gap="  ", hanging=2)
 
 
@@ -347,11 +392,11 @@ def _entries(status: str, found: Sequence[Finding], marks: dict[str, str]) -> li
     """Findings of one status: each message once, each remedy once."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in found:
-        groups.setdefault((finding.check, finding.message), []).append(finding)
+        groups.setdefault((finding.check, finding_message(finding)), []).append(finding)
     rows: list[list[Line]] = []
     remedies = set[str]()
     for (check, message), findings in list(groups.items())[:MESSAGES]:
-        rows.append(_entry(status, check, _named(findings[0], message), len(findings), marks))
+        rows.append(_entry(status, check, message, len(findings), marks))
         remedy = finding_words(findings[0]).remedy
         if remedy and remedy not in remedies:
             remedies.add(remedy)
@@ -364,51 +409,54 @@ def _entries(status: str, found: Sequence[Finding], marks: dict[str, str]) -> li
 
 def _passed(passed: Sequence[Finding], marks: dict[str, str]) -> list[list[Line]]:
     """What passed: the checks with figures in words, the others by their names."""
-    messages: dict[str, list[Finding]] = {}
+    telling: dict[str, list[Finding]] = {}
+    others: list[str] = []
     for finding in sorted(passed, key=lambda finding: finding.check):
         if finding.check.startswith(TELLING):
-            messages.setdefault(finding.check, []).append(finding)
+            telling.setdefault(finding.check, []).append(finding)
+        else:
+            others.append(finding.check)
     rows = []
-    for check, findings in messages.items():
-        different = list(dict.fromkeys(finding.message for finding in findings))
-        text = " | ".join(different[:2])
-        if len(different) > 2:
-            text += " | …"
-        rows.append(_entry(PASS, check, _named(findings[0], text), len(findings), marks))
-    rest = [one for one in passed if one.check not in messages]
-    if rest:
-        names = sorted({one.check for one in rest})
-        text = say("{count} passed: {names}", count=len(rest), names=", ".join(names[:14]))
-        if len(names) > 14:
+    for check, findings in telling.items():
+        rows.append(_entry(PASS, check, _messages(findings), len(findings), marks))
+    if others:
+        names = list(dict.fromkeys(others))
+        text = say("{count} passed: {names}", count=len(others), names=", ".join(names[:NAMES]))
+        if len(names) > NAMES:
             text += ", …"
         rows.append([[Span(marks[PASSED], "green")], [Span(say("checks"))], [Span(text)]])
     return rows
 
 
+def _messages(findings: Sequence[Finding]) -> str:
+    """What findings of one check say: the first two things that differ."""
+    different = list(dict.fromkeys(map(finding_message, findings)))
+    text = " | ".join(different[:2])
+    if len(different) > 2:
+        text += " | …"
+    return text
+
+
 def _told_above(view: RunView) -> list[Finding]:
     """The findings that only repeat why a cell ran elsewhere than was asked: its table has said so."""
+    told: list[Finding] = []
     if len(view.plans) > WHOLE:
-        return []
-    return [
-        finding
-        for plan in view.plans
-        for cell in plan.cells
-        for finding in cell.every_finding
-        if finding.status == NOT_CERTIFIED and cell.cell.not_certified and finding.check == DEVICE_CHECK
-    ]
-
-
-def _named(finding: Finding, message: str) -> str:
-    """A message; where people read another language than it is written in, behind what was checked."""
-    if language() == DEFAULT:
-        return message
-    return say("{title}: {text}", title=finding_words(finding).title, text=message)
+        return told
+    for plan in view.plans:
+        for cell in plan.cells:
+            if not cell.cell.not_certified:
+                continue
+            for finding in cell.every_finding:
+                if finding.status == NOT_CERTIFIED and finding.check == DEVICE_CHECK:
+                    told.append(finding)
+    return told
 
 
 def _entry(status: str, check: str, message: str, count: int, marks: dict[str, str]) -> list[Line]:
     state = STATE_OF_STATUS[status]
     style = {PASS: "green", FAIL: "red"}.get(status, "yellow")
     word = {NOT_CERTIFIED: say("NOT CERTIFIED") + " ", UNCHECKED: say("NOT CHECKED") + " "}.get(status, "")
-    times = f"  ×{count}" if count > 1 else ""
-    text = [Span(word, style), Span(one_line(message, 400)), Span(times, "dim")]
+    text = [Span(word, style), Span(one_line(message, 400))]
+    if count > 1:
+        text.append(Span(f"  ×{count}", "dim"))
     return [[Span(marks[state], style)], [Span(clean(check))], text]

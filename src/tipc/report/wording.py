@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tipc.kinds import AMP, FP32, PACT
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -31,7 +33,7 @@ ZH = Wording(
     infer_title="- 推理相关：",
     train_columns=("算法名称", "模型名称", "单机单卡", "单机多卡"),
     infer_columns=("算法名称", "模型名称", "device_CPU", "device_GPU", "batchsize"),
-    trainings={"fp32": "正常训练", "amp": "混合精度训练", "pact": "PACT量化训练"},
+    trainings={FP32: "正常训练", AMP: "混合精度训练", PACT: "PACT量化训练"},
     cpu_only="{}（仅CPU，GPU未认证）",
     not_certified="{}（未认证）",
     failed="失败",
@@ -43,9 +45,9 @@ ZH = Wording(
     source="本表由 `tipc docs` 根据运行记录生成（{versions}），请勿手工修改。",
     documents={
         "": "# 飞桨训推一体全流程（TIPC）",
-        "fp32": "# Linux GPU/CPU 基础训练推理测试",
-        "amp": "# Linux GPU/CPU 混合精度训练推理测试",
-        "pact": "# Linux GPU/CPU PACT量化训练推理测试",
+        FP32: "# Linux GPU/CPU 基础训练推理测试",
+        AMP: "# Linux GPU/CPU 混合精度训练推理测试",
+        PACT: "# Linux GPU/CPU PACT量化训练推理测试",
     },
 )
 EN = Wording(
@@ -54,9 +56,9 @@ EN = Wording(
     train_columns=("Algorithm", "Model", "Single machine, single GPU", "Single machine, multiple GPUs"),
     infer_columns=("Algorithm", "Model", "device_CPU", "device_GPU", "batchsize"),
     trainings={
-        "fp32": "normal training",
-        "amp": "mixed precision training",
-        "pact": "PACT quantised training",
+        FP32: "normal training",
+        AMP: "mixed precision training",
+        PACT: "PACT quantised training",
     },
     cpu_only="{} (CPU only, not certified on a GPU)",
     not_certified="{} (not certified)",
@@ -69,9 +71,9 @@ EN = Wording(
     source="Written by `tipc docs` from runs ({versions}); not to be edited by hand.",
     documents={
         "": "# Training and Inference Pipeline Certification (TIPC)",
-        "fp32": "# Linux GPU/CPU basic training and inference test",
-        "amp": "# Linux GPU/CPU mixed precision training and inference test",
-        "pact": "# Linux GPU/CPU PACT quantised training and inference test",
+        FP32: "# Linux GPU/CPU basic training and inference test",
+        AMP: "# Linux GPU/CPU mixed precision training and inference test",
+        PACT: "# Linux GPU/CPU PACT quantised training and inference test",
     },
 )
 LANGUAGES = {"zh": ZH, "en": EN}

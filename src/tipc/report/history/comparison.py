@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -17,7 +17,6 @@ from tipc.report.history.spread import (
     Key,
     Spread,
     between_runs,
-    by_build,
     inside_runs,
     largest,
     of_middles,
@@ -81,7 +80,7 @@ class Comparison:
     @property
     def regression(self) -> bool:
         """A figure became worse, or what passed does not pass any more."""
-        return bool(self.broken) or any(change.verdict == WORSE for change in self.changes)
+        return bool(self.broken) or bool(self.of(WORSE))
 
     @property
     def conclusion(self) -> str:
@@ -129,9 +128,20 @@ def compare(
     """
     sides = _sides(old, new, repeats)
     base, now = middle_of(old, sides.olds), middle_of(new, sides.news)
-    keys = [key for key in base if key in now and (sides.like or base[key].kind not in OF_THE_MACHINE)]
-    changes = _single_changes(sides, {key: (base[key], now[key]) for key in keys}, base, worth)
-    together = _group_changes(sides, {key: base[key] for key in keys}, worth)
+    pairs: dict[Key, tuple[Figure, Figure]] = {}
+    compared: dict[Key, Figure] = {}
+    old_runs, new_runs = [], []
+    for key, before in base.items():
+        if key in now and (sides.like or before.kind not in OF_THE_MACHINE):
+            pairs[key] = (before, now[key])
+            compared[key] = before
+            old_runs.append(_having(key, sides.olds))
+            new_runs.append(_having(key, sides.news))
+    changes = _single_changes(sides, pairs, base, worth)
+    together = _group_changes(sides, compared, worth)
+    seen_from = None
+    if together:
+        seen_from = together[0].bound
     return Comparison(
         old=old,
         new=new,
@@ -140,23 +150,33 @@ def compare(
         appeared=tuple(sorted(set(new.cells) - set(old.cells))),
         vanished=tuple(sorted(set(old.cells) - set(new.cells))),
         like=sides.like,
-        old_runs=min((_having(key, sides.olds) for key in keys), default=1),
-        new_runs=min((_having(key, sides.news) for key in keys), default=1),
-        earlier=len({entry.id for entry in sides.known} - {entry.id for entry in sides.news}),
-        seen_from=together[0].bound if together else None,
+        old_runs=min(old_runs, default=1),
+        new_runs=min(new_runs, default=1),
+        earlier=len(_ids(sides.known) - _ids(sides.news)),
+        seen_from=seen_from,
     )
 
 
+def _ids(entries: Iterable[PastRun]) -> set[str]:
+    return {entry.id for entry in entries}
+
+
 def _sides(old: PastRun, new: PastRun, repeats: Sequence[PastRun]) -> Sides:
-    known = tuple(entry for entry in repeats if entry.machine == new.machine and entry.id != new.id)
+    known, olds, news = [], [], []
+    for entry in repeats:
+        if entry.machine != new.machine or entry.id == new.id:
+            continue
+        known.append(entry)
+        # Repeats of the new run are no repeats of the old one: where both are the same version, it is alone.
+        if entry.build == old.build:
+            olds.append(entry)
+        elif entry.build == new.build:
+            news.append(entry)
     if old.machine != new.machine:
-        return Sides((old,), (new,), known, like=False)
-    olds = tuple(entry for entry in known if entry.build == old.build)
+        return Sides((old,), (new,), tuple(known), like=False)
     if len(olds) < TWINS:
-        olds = (old,)
-    # Repeats of the new run are no repeats of the old one: where both are the same version, it is alone.
-    news = tuple(entry for entry in known if entry.build == new.build != old.build)
-    return Sides(olds, (*news, new), known, like=True)
+        olds = [old]
+    return Sides(tuple(olds), (*news, new), tuple(known), like=True)
 
 
 def _single_changes(
@@ -196,7 +216,10 @@ def _spreads(
 
 def _disturbance(sides: Sides, base: Mapping[Key, Figure]) -> float:
     """By how much the time of one step can be off because the machine did something else (a logarithm)."""
-    timed = {key: before for key, before in base.items() if before.kind in TIMES}
+    timed = {}
+    for key, before in base.items():
+        if before.kind in TIMES:
+            timed[key] = before
     worst = largest(sides.known, timed)
     if worst is None:
         return math.log(DISTURBED)
@@ -236,11 +259,14 @@ def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
 
 def _repeated(key: Key, like: Figure, known: Sequence[PastRun], *, robust: bool) -> Spread | None:
     """How much a figure varies from run to run: between repeats, else between neighbours."""
-    entries = [entry for entry in known if key in entry.figures]
-    groups = [[on_scale(like, entry.figures[key].value) for entry in group] for group in by_build(entries)]
-    return within_builds(groups, robust=robust) or between_runs(
-        [on_scale(like, entry.figures[key].value) for entry in entries]
-    )
+    values = []
+    by_version: dict[str, list[float]] = {}
+    for entry in known:
+        if key in entry.figures:
+            value = on_scale(like, entry.figures[key].value)
+            values.append(value)
+            by_version.setdefault(entry.build, []).append(value)
+    return within_builds(by_version.values(), robust=robust) or between_runs(values)
 
 
 def _alone(change: Change, least: float) -> Change:
@@ -274,18 +300,23 @@ def _together(group: Group, change: float, spread: Spread, worth: float | None) 
 
 
 def _badness(figure: Figure) -> float:
-    return on_scale(figure, figure.value) * (1 if figure.better == LOWER else -1)
+    value = on_scale(figure, figure.value)
+    if figure.better == LOWER:
+        return value
+    return -value
 
 
 def _change(old: Figure, new: Figure, spread: Spread | None, chance: float, worth: float | None) -> Change:
     change = _badness(new) - _badness(old)
     floor = _floor(old, worth)
+    of_the_machine = old.kind in OF_THE_MACHINE
+    if spread is None and of_the_machine and worth is None:
+        return Change(old, new, change, None, UNJUDGED, "measured once")
     if spread is None:
-        if old.kind in OF_THE_MACHINE and worth is None:
-            return Change(old, new, change, None, UNJUDGED, "measured once")
-        # Loss and accuracy repeat exactly where the training is seeded, which nobody knows yet.
-        floor *= 1 if old.kind in OF_THE_MACHINE else UNREPEATED
         spread = Spread(0.0, 1.0, "one value each")
+        if not of_the_machine:
+            # Loss and accuracy repeat exactly where the training is seeded, which nobody knows yet.
+            floor *= UNREPEATED
     bound = max(floor, quantile(chance, spread.freedom) * spread.sigma)
     verdict = EQUAL
     if change > bound:
@@ -297,6 +328,11 @@ def _change(old: Figure, new: Figure, spread: Spread | None, chance: float, wort
 
 def _floor(figure: Figure, worth: float | None) -> float:
     """The smallest change that counts, on the figure's scale."""
-    if figure.kind in OF_THE_MACHINE:
-        return math.log1p(WORTH[figure.kind] if worth is None else worth)
-    return WORTH[figure.kind] * (max(abs(figure.value), 1e-12) if figure.kind == LOSS else 1)
+    least = WORTH[figure.kind]
+    if figure.kind not in OF_THE_MACHINE:
+        if figure.kind == LOSS:
+            least *= max(abs(figure.value), 1e-12)
+        return least
+    if worth is not None:
+        least = worth
+    return math.log1p(least)

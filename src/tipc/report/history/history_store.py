@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -83,15 +83,19 @@ def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = Fa
         return []
     with History(home) as history:
         entries = history.entries(machine=machine, limit=max(1, limit))
-        return [history.filled(entry) for entry in entries] if figures else entries
+        if figures:
+            entries = [history.filled(entry) for entry in entries]
+        return entries
 
 
 def entry_of(view: RunView) -> PastRun:
     """What the history keeps of a run."""
     run = view.run
     figures = {}
+    cells = {}
     for plan in view.plans:
         for cell in plan.cells:
+            cells[plan.plan.key, cell.cell.id] = cell.state
             for step in cell.steps:
                 for metric in step.figures.metrics:
                     figure = Figure(
@@ -119,9 +123,9 @@ def entry_of(view: RunView) -> PastRun:
         build(run.environment, _sources(run)),
         headline(view).word,
         str(headline(view)),
-        tuple(dict.fromkeys(plan.model for plan in run.plans)),
+        tuple(dict.fromkeys([plan.model for plan in run.plans])),
         figures,
-        {(plan.plan.key, cell.cell.id): cell.state for plan in view.plans for cell in plan.cells},
+        cells,
     )
 
 
@@ -176,33 +180,19 @@ class History:
         """Write one entry, whole or not at all."""
         run = (entry.id, entry.started, entry.seconds, entry.machine, entry.machine_name)
         rest = (entry.versions, entry.build, entry.word, entry.headline, json.dumps(entry.models), directory)
+        cells, figures = [], []
+        for (plan, cell), state in entry.cells.items():
+            cells.append(_text(entry.id, plan, cell, state))
+        for one in entry.figures.values():
+            place = (entry.id, one.plan, one.cell, one.step, one.label)
+            sort = (one.metric, one.kind, one.better, one.unit)
+            figures.append(_text(*place, *sort, one.value, one.spread, one.count, json.dumps(one.samples)))
         with self._told(), self.db:
             for name, column in (("runs", "id"), ("cells", "run"), ("figures", "run")):
                 self.db.execute(f"DELETE FROM {name} WHERE {column} = ?", (entry.id,))
             self.db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", _text(*run, *rest))
-            self.db.executemany(
-                "INSERT INTO cells VALUES (?,?,?,?)",
-                [_text(entry.id, plan, cell, state) for (plan, cell), state in entry.cells.items()],
-            )
-            self.db.executemany(
-                "INSERT INTO figures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                [
-                    _text(
-                        *(
-                            entry.id,
-                            one.plan,
-                            one.cell,
-                            one.step,
-                            one.label,
-                            one.metric,
-                            one.kind,
-                            one.better,
-                        ),
-                        *(one.unit, one.value, one.spread, one.count, json.dumps(one.samples)),
-                    )
-                    for one in entry.figures.values()
-                ],
-            )
+            self.db.executemany("INSERT INTO cells VALUES (?,?,?,?)", cells)
+            self.db.executemany("INSERT INTO figures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", figures)
 
     def entries(self, *, machine: str = "", limit: int = 20) -> list[PastRun]:
         """The newest runs, oldest first, without their figures."""
@@ -236,28 +226,24 @@ class History:
                 rows = self.db.execute(
                     "SELECT * FROM runs WHERE substr(id, 1, ?) = ?", (len(ref), ref)
                 ).fetchall()
+        if not rows:
+            return None
         if len(rows) > 1:
-            raise UsageError(
-                wording(
-                    "`{ref}` names several runs: {names}", ref=ref, names=", ".join(row["id"] for row in rows)
-                )
-            )
-        return self.filled(_entry(rows[0])) if rows else None
+            names = ", ".join([row["id"] for row in rows])
+            raise UsageError(wording("`{ref}` names several runs: {names}", ref=ref, names=names))
+        return self.filled(_entry(rows[0]))
 
     def filled(self, entry: PastRun) -> PastRun:
         """The entry with its figures and cells."""
+        figures = {}
+        cells = {}
         with self._told():
-            figures = [
-                _figure(row) for row in self.db.execute("SELECT * FROM figures WHERE run = ?", (entry.id,))
-            ]
-            cells = self.db.execute(
-                "SELECT plan, cell, state FROM cells WHERE run = ?", (entry.id,)
-            ).fetchall()
-        values = vars(entry) | {
-            "figures": {figure.key: figure for figure in figures},
-            "cells": {(row["plan"], row["cell"]): row["state"] for row in cells},
-        }
-        return PastRun(**values)
+            for row in self.db.execute("SELECT * FROM figures WHERE run = ?", (entry.id,)):
+                figure = _figure(row)
+                figures[figure.key] = figure
+            for row in self.db.execute("SELECT plan, cell, state FROM cells WHERE run = ?", (entry.id,)):
+                cells[row["plan"], row["cell"]] = row["state"]
+        return replace(entry, figures=figures, cells=cells)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -277,23 +263,33 @@ def _sources(run: Run) -> list[str]:
         inputs = replay_of(run.directory).inputs.values()
     except TipcError:  # a run that was never written down
         return []
-    return sorted({digest for one in inputs for name, digest in one if name in ("scripts", "config")})
+    digests = set()
+    for one in inputs:
+        for name, digest in one:
+            if name in ("scripts", "config"):
+                digests.add(digest)
+    return sorted(digests)
 
 
 def _entry(row: sqlite3.Row) -> PastRun:
-    values: dict[str, Any] = {name: row[name] for name in row.keys() if name != "directory"}  # noqa: SIM118
+    values: dict[str, Any] = dict(row)
+    values.pop("directory", None)
     values["models"] = tuple(json.loads(values["models"]))
     return PastRun(**values)
 
 
 def _figure(row: sqlite3.Row) -> Figure:
-    values: dict[str, Any] = {name: row[name] for name in row.keys() if name != "run"}  # noqa: SIM118
+    values: dict[str, Any] = dict(row)
+    values.pop("run")
     values["samples"] = tuple(json.loads(values["samples"]))
     return Figure(**values)
 
 
 def _text(*values: Any) -> tuple[Any, ...]:
     """SQLite takes no lone surrogates, which stand for bytes that are no UTF-8."""
-    return tuple(
-        value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values
-    )
+    fit = []
+    for value in values:
+        if isinstance(value, str):
+            value = value.encode("utf-8", "replace").decode()
+        fit.append(value)
+    return tuple(fit)

@@ -45,29 +45,40 @@ class Past:
     @property
     def plans(self) -> list[PlanCourse]:
         """The configs of this run that were run before."""
-        now = self.entries[-1]
+        by_plan: dict[str, list[PastRun]] = {}
+        for entry in self.entries:
+            for plan in plans_of(entry):
+                by_plan.setdefault(plan, []).append(entry)
         found = []
-        for plan in dict.fromkeys(plan for plan, _cell in now.cells):
-            entries = [entry for entry in self.entries if any(name == plan for name, _ in entry.cells)]
-            if len(entries) > 1:
-                found.append(_plan_course(plan, entries[-RUNS:]))
+        for plan in plans_of(self.entries[-1]):
+            if len(by_plan[plan]) > 1:
+                found.append(_plan_course(plan, by_plan[plan][-RUNS:]))
         return found
+
+
+def plans_of(entry: PastRun) -> list[str]:
+    """The configs of a run, each once."""
+    return list(dict.fromkeys([plan for plan, _cell in entry.cells]))
 
 
 def past_of(history: History, now: PastRun) -> Past:
     """The past of a run that is in the history, compared with ``base_of`` it."""
     earlier = history.before(now)
     base = base_of(now, earlier)
-    comparison = compare(base, now, earlier) if base is not None else None
+    comparison = None
+    if base is not None:
+        comparison = compare(base, now, earlier)
     return Past((*earlier[-RUNS:], now), comparison)
 
 
 def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:
     """The run to compare with: the newest before it of another version, else the newest before it."""
-    other = next((entry for entry in reversed(earlier) if entry.build != now.build), None)
-    if other is not None:
-        return other
-    return earlier[-1] if earlier else None
+    for entry in reversed(earlier):
+        if entry.build != now.build:
+            return entry
+    if not earlier:
+        return None
+    return earlier[-1]
 
 
 def _plan_course(plan: str, entries: Sequence[PastRun]) -> PlanCourse:
@@ -80,23 +91,37 @@ def _plan_course(plan: str, entries: Sequence[PastRun]) -> PlanCourse:
 
 def _courses(plan: str, entries: Sequence[PastRun]) -> list[Course]:
     """Of the newest run's figures one of each kind; a run that lacks a step of it is left out."""
-    now = entries[-1]
-    mine = [figure for figure in now.figures.values() if figure.plan == plan]
     found = []
     for kind, name in ((TIME, "wall_s"), (SPEED, "ips"), (LATENCY, "inference_ms"), (ACCURACY, "")):
-        figures = [figure for figure in mine if figure.kind == kind and figure.metric.startswith(name)]
-        if kind == ACCURACY:  # they may be of several sorts: the first one that the evaluation names
-            figures = [figure for figure in figures if figure.metric == figures[0].metric]
+        figures = _figures(entries[-1], plan, kind, name)
         if not figures:
             continue
-        having = [entry for entry in entries if all(figure.key in entry.figures for figure in figures)]
+        having, values = [], []
+        for entry in entries:
+            if all(figure.key in entry.figures for figure in figures):
+                having.append(entry)
+                values.append(_value(kind, figures, entry))
         if len(having) > 1:
-            values = tuple(_value(kind, figures, entry) for entry in having)
-            found.append(Course(kind, figures[0].metric, figures[0].unit, tuple(having), values))
+            found.append(Course(kind, figures[0].metric, figures[0].unit, tuple(having), tuple(values)))
     return found
+
+
+def _figures(entry: PastRun, plan: str, kind: str, name: str) -> list[Figure]:
+    """The figures of one kind that a config's steps have."""
+    figures: list[Figure] = []
+    for figure in entry.figures.values():
+        if figure.plan != plan or figure.kind != kind or not figure.metric.startswith(name):
+            continue
+        # Accuracies may be of several sorts: the first one that the evaluation names.
+        if kind == ACCURACY and figures and figure.metric != figures[0].metric:
+            continue
+        figures.append(figure)
+    return figures
 
 
 def _value(kind: str, figures: Sequence[Figure], entry: PastRun) -> float:
     """All the time that the steps took; of other figures the middle one of the steps."""
     values = [entry.figures[figure.key].value for figure in figures]
-    return sum(values) if kind == TIME else float(median(values))
+    if kind == TIME:
+        return sum(values)
+    return float(median(values))

@@ -61,19 +61,24 @@ def within_builds(groups: Iterable[Sequence[float]], *, robust: bool = False) ->
 
     With ``robust`` the runs that were disturbed do not count: how the median of several runs varies.
     """
-    groups = [group for group in groups if len(group) > 1]
-    freedom = sum(len(group) - 1 for group in groups)
+    runs = 0
+    freedom = 0
+    squares = 0.0
+    distances = []
+    for group in groups:
+        if len(group) < 2:
+            continue
+        runs += len(group)
+        freedom += len(group) - 1
+        mean, middle = fmean(group), median(group)
+        for value in group:
+            squares += (value - mean) ** 2
+            distances.append(abs(value - middle) * math.sqrt(len(group) / (len(group) - 1)))
     if freedom < REPEATS - 1:
         return None
-    source = f"{sum(map(len, groups))} runs"
+    source = f"{runs} runs"
     if robust:
-        distances = [
-            abs(value - median(group)) * math.sqrt(len(group) / (len(group) - 1))
-            for group in groups
-            for value in group
-        ]
         return Spread(math.sqrt(2) * 1.4826 * median(distances), EFFICIENCY * freedom, source)
-    squares = sum((value - fmean(group)) ** 2 for group in groups for value in group)
     return Spread(math.sqrt(2 * squares / freedom), freedom, source)
 
 
@@ -87,13 +92,15 @@ def by_build(entries: Iterable[PastRun]) -> list[list[PastRun]]:
 
 def largest(entries: Iterable[PastRun], figures: Mapping[Key, Figure]) -> float | None:
     """The furthest that a speed or time was ever from the middle of its repeats; None: too few to tell."""
-    timed = {key: like for key, like in figures.items() if _like(like) == TIMED}
     found = []
     for group in by_build(entries):
-        for key, like in timed.items():
+        for key, like in figures.items():
+            if _like(like) != TIMED:
+                continue
             values = [on_scale(like, entry.figures[key].value) for entry in group if key in entry.figures]
             if len(values) >= KNOWN:
-                found += [abs(value - median(values)) for value in values]
+                middle = median(values)
+                found.append(max(max(values) - middle, middle - min(values)))
     return max(found, default=None)
 
 
@@ -104,12 +111,11 @@ def of_middles(spread: Spread, old: int, new: int) -> Spread:
 
 def inside_runs(first: Figure, second: Figure) -> Spread | None:
     """From the samples inside two runs, where there are no repeats to learn from."""
-    errors = [_standard_error(figure) for figure in (first, second)]
-    if any(error is None for error in errors):
+    one, other = _standard_error(first), _standard_error(second)
+    if one is None or other is None:
         return None
-    sigma = math.sqrt(sum(error**2 for error in errors if error is not None))
     freedom = float(min(20, first.count + second.count - 2))
-    return Spread(sigma, max(freedom, 1.0), "samples")
+    return Spread(math.hypot(one, other), max(freedom, 1.0), "samples")
 
 
 def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict[Key, Spread]:
@@ -126,16 +132,26 @@ def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict
         like = _like(figures[key])
         drawn = _drawn(own, groups[like])
         if like == TIMED:
-            known = sum(spread.freedom for spread in groups[like])
-            least = math.sqrt(sum(one.freedom * one.sigma**2 for one in groups[like]) / known)
-            drawn = replace(drawn, sigma=max(drawn.sigma, least))
+            _freedom, variance = _common(groups[like])
+            drawn = replace(drawn, sigma=max(drawn.sigma, math.sqrt(variance)))
         found[key] = drawn
     return found
 
 
+def _common(spreads: Iterable[Spread]) -> tuple[float, float]:
+    """What spreads know together: their degrees of freedom, and the variance that these weigh."""
+    freedom = squares = 0.0
+    for spread in spreads:
+        freedom += spread.freedom
+        squares += spread.freedom * spread.sigma**2
+    return freedom, squares / freedom
+
+
 def _share(count: int) -> float:
     """The variance of the median of so many values, as a share of that of one."""
-    return 1 / count if count < TWINS else math.pi / 2 / count
+    if count < TWINS:
+        return 1 / count
+    return math.pi / 2 / count
 
 
 def _like(figure: Figure) -> tuple[str, str]:
@@ -148,8 +164,7 @@ def _drawn(own: Spread, group: Iterable[Spread]) -> Spread:
     others = [spread for spread in group if spread is not own]
     if not others:
         return own
-    known = sum(spread.freedom for spread in others)
-    common = sum(spread.freedom * spread.sigma**2 for spread in others) / known
+    known, common = _common(others)
     weight = min(PRIOR, known)
     variance = (own.freedom * own.sigma**2 + weight * common) / (own.freedom + weight)
     return Spread(math.sqrt(variance), own.freedom + weight, own.source)
@@ -160,9 +175,11 @@ def _standard_error(figure: Figure) -> float | None:
     if len(figure.samples) >= 4:
         points = [on_scale(figure, sample) for sample in figure.samples]
         middle = median(points)
-        deviation = 1.4826 * median(abs(point - middle) for point in points)
+        deviation = 1.4826 * median([abs(point - middle) for point in points])
         return 1.2533 * deviation / math.sqrt(min(len(points), TRUSTED))
     if figure.spread > 0 and figure.count >= 8 and figure.value > 0:
-        relative = figure.spread / figure.value if figure.kind in OF_THE_MACHINE else figure.spread
-        return 1.2533 * relative / math.sqrt(min(figure.count, TRUSTED))
+        deviation = figure.spread
+        if figure.kind in OF_THE_MACHINE:
+            deviation /= figure.value
+        return 1.2533 * deviation / math.sqrt(min(figure.count, TRUSTED))
     return None

@@ -45,38 +45,50 @@ def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
     if not result.like:
         text = "the machines are not alike: only loss and accuracy are compared"
         lines.append([Span(f"   {text}", "yellow")])
-    verdicts = (WORSE, BETTER, EQUAL, UNJUDGED) if everything else (WORSE, BETTER)
-    changes = [change for verdict in verdicts for change in result.of(verdict)]
-    head: list[Line] = [
-        [Span(name, "dim")] for name in ("", "figure", "A", "B", "change", "chance gives up to", "from")
-    ]
-    table = aligned([head, *map(_row, changes)], gap="  ", indent="")
-    plans = [change.old.plan for change in changes]
-    plans += [cell[0] for cell in (*result.broken, *result.appeared, *result.vanished)]
-    for plan in dict.fromkeys(plans):
-        lines += [[], [Span(clean(plan or "all configs"), "bold")]]
-        mine = [row for row, change in zip(table[1:], changes, strict=True) if change.old.plan == plan]
-        lines += [table[0], *mine] if mine else []
-        lines += [
-            [Span("broken  ", "bold red"), Span(f"{clean(cell)}: {before} → {now}")]
-            for name, cell, before, now in result.broken
-            if name == plan
-        ]
-        for word, cells in (("new", result.appeared), ("gone", result.vanished)):
-            lines += [
-                [Span(f"{word:<8}", "yellow"), Span(clean(cell))] for name, cell in cells if name == plan
-            ]
+    by_plan = _changes(result, everything)
+    for plan, cells in _cells(result).items():
+        by_plan.setdefault(plan, []).extend(cells)
+    for plan, told in by_plan.items():
+        lines += [[], [Span(clean(plan or "all configs"), "bold")], *told]
     return [*lines, [], _conclusion(result), *_advice(result)]
+
+
+def _changes(result: Comparison, everything: bool) -> dict[str, list[Line]]:
+    """The table of changed figures, the part of each config by itself."""
+    changes = [*result.of(WORSE), *result.of(BETTER)]
+    if everything:
+        changes += [*result.of(EQUAL), *result.of(UNJUDGED)]
+    names = ("", "figure", "A", "B", "change", "chance gives up to", "from")
+    head: list[Line] = [[Span(name, "dim")] for name in names]
+    title, *rows = aligned([head, *map(_row, changes)], gap="  ", indent="")
+    by_plan: dict[str, list[Line]] = {}
+    for change, row in zip(changes, rows, strict=True):
+        by_plan.setdefault(change.old.plan, [title]).append(row)
+    return by_plan
+
+
+def _cells(result: Comparison) -> dict[str, list[Line]]:
+    """What was broken, came and went, config by config."""
+    by_plan: dict[str, list[Line]] = {}
+    for plan, cell, before, now in result.broken:
+        line = [Span("broken  ", "bold red"), Span(f"{clean(cell)}: {before} → {now}")]
+        by_plan.setdefault(plan, []).append(line)
+    for word, cells in (("new", result.appeared), ("gone", result.vanished)):
+        for plan, cell in cells:
+            by_plan.setdefault(plan, []).append([Span(f"{word:<8}", "yellow"), Span(clean(cell))])
+    return by_plan
 
 
 def _advice(result: Comparison) -> list[Line]:
     """What one run more would tell, and what no run could tell on this machine so far."""
     lines: list[Line] = []
-    suspects = sorted((one for one in result.changes if one.suspect), key=lambda one: -one.change)
+    suspects = [one for one in result.changes if one.suspect]
     if suspects:
-        told = ", ".join(f"{_called(one)} {change_text(one, one.change)}" for one in suspects[:3])
-        more = f" and {len(suspects) - 3} more" if len(suspects) > 3 else ""
-        lines.append([Span("  perhaps slower: ", "yellow"), Span(clean(told) + more)])
+        suspects.sort(key=lambda one: -one.change)
+        told = ", ".join([f"{_called(one)} {change_text(one, one.change)}" for one in suspects[:3]])
+        if len(suspects) > 3:
+            told += f" and {len(suspects) - 3} more"
+        lines.append([Span("  perhaps slower: ", "yellow"), Span(clean(told))])
         missing = TWINS - result.new_runs
         text = "more runs of either version would tell"
         if missing > 0:
@@ -93,8 +105,9 @@ def _advice(result: Comparison) -> list[Line]:
 
 def _conclusion(result: Comparison) -> Line:
     counts = Counter(change.verdict for change in result.changes)
-    told = [f"{len(result.broken)} broken"] if result.broken else []
-    told += [f"{counts[WORSE]} worse", f"{counts[BETTER]} better", f"{counts[EQUAL]} within their spread"]
+    told = [f"{counts[WORSE]} worse", f"{counts[BETTER]} better", f"{counts[EQUAL]} within their spread"]
+    if result.broken:
+        told.insert(0, f"{len(result.broken)} broken")
     if counts[UNJUDGED]:
         told.append(
             f"{counts[UNJUDGED]} not judged (measured once, fewer than 4 earlier runs on this machine)"
@@ -111,13 +124,16 @@ def _row(change: Change) -> list[Line]:
     old, new = change.old, change.new
     name = _called(change)
     style = STYLES[change.verdict]
+    bound = "?"
+    if change.bound is not None:
+        bound = change_text(change, change.bound)
     return [
         [Span(change.verdict, style)],
         [Span(clean(name))],
         [Span(figure_text(old.value, old.unit))],
         [Span(figure_text(new.value, new.unit))],
         [Span(change_text(change, change.change), style)],
-        [Span("?" if change.bound is None else change_text(change, change.bound))],
+        [Span(bound)],
         [Span(change.source, "dim")],
     ]
 
@@ -133,8 +149,11 @@ def figure_text(value: float, unit: str) -> str:
 
 def change_text(change: Change, amount: float) -> str:
     """The change as people say it: of the figure itself, so a speed falls when it becomes worse."""
-    sign = -1 if change.old.better == HIGHER else 1
-    if change.relative:
-        percent = 100 * math.expm1(min(sign * amount, math.log(100)))
-        return f"{percent:+.1f} %" if percent < 999 else "> +999 %"
-    return f"{sign * amount + 0.0:+.4g}"
+    if change.old.better == HIGHER:
+        amount = -amount
+    if not change.relative:
+        return f"{amount + 0.0:+.4g}"
+    percent = 100 * math.expm1(min(amount, math.log(100)))
+    if percent < 999:
+        return f"{percent:+.1f} %"
+    return "> +999 %"

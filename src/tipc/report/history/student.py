@@ -68,4 +68,6 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 
 def _not_zero(number: float) -> float:
-    return number if abs(number) > _TINY else _TINY
+    if abs(number) <= _TINY:
+        return _TINY
+    return number

@@ -23,14 +23,14 @@ def trends(entries: Sequence[PastRun], metric: str, words: str = "") -> list[Lin
             if metric in (one.metric, one.kind) and words.lower() in f"{one.plan} {one.step}".lower():
                 found.setdefault((entry.machine, *one.key), []).append((entry, one))
     courses = dict(sorted(found.items()))
-    lines: list[Line] = []
     titles = ("figure", "course", "first", "last", "change", "varies by", "runs", "since")
     head: list[Line] = [[Span(word, "dim")] for word in titles]
-    table = aligned([head, *(_row(course) for course in courses.values())], gap="  ")
+    title, *rows = aligned([head, *map(_row, courses.values())], gap="  ")
+    lines: list[Line] = []
     place = ("", "")
-    for row, (machine, plan, _, _), course in zip(table[1:], courses, courses.values(), strict=True):
+    for row, (machine, plan, _, _), course in zip(rows, courses, courses.values(), strict=True):
         if machine != place[0]:
-            lines += [[Span(f"{clean(course[0][0].machine_name)}  ", "bold"), Span(machine, "dim")], table[0]]
+            lines += [[Span(f"{clean(course[0][0].machine_name)}  ", "bold"), Span(machine, "dim")], title]
         if (machine, plan) != place:
             lines.append([Span(f" {clean(plan)}", "bold")])
         place = (machine, plan)
@@ -39,35 +39,50 @@ def trends(entries: Sequence[PastRun], metric: str, words: str = "") -> list[Lin
 
 
 def _row(course: Sequence[tuple[PastRun, Figure]]) -> list[Line]:
-    figures = [one for _, one in course]
-    first, last = figures[0], figures[-1]
-    points = [on_scale(one, one.value) for one in figures]
-    spread = between_runs(points)
-    change = points[-1] - points[0]
-    worse = (change < 0) == (last.better == HIGHER) and change != 0
-    clear = spread is not None and abs(change) > 3 * spread.sigma
-    style = ""
-    if clear:
-        style = "red" if worse else "green"
+    first, last = course[0][1], course[-1][1]
+    values, points = [], []
+    for _entry, one in course:
+        values.append(one.value)
+        points.append(on_scale(one, one.value))
     relative = last.kind in OF_THE_MACHINE
+    change = points[-1] - points[0]
+    spread = between_runs(points)
+    varies = "?"
+    style = ""
+    if spread is not None:
+        varies = _amount(spread.sigma / math.sqrt(2), relative).lstrip("+")
+        if abs(change) > 3 * spread.sigma:
+            style = _style(change, last)
     return [
         [Span(clean(f"{last.step} · {last.metric}"))],
-        [Span(sparkline([one.value for one in figures]))],
+        [Span(sparkline(values))],
         [Span(f"{figure(first.value)} {first.unit}".rstrip())],
         [Span(f"{figure(last.value)} {last.unit}".rstrip())],
         [Span(_amount(change, relative), style)],
-        [Span(_amount(spread.sigma / math.sqrt(2), relative).lstrip("+") if spread else "?")],
+        [Span(varies)],
         [Span(str(len(course)))],
         [Span(strftime("%Y-%m-%d %H:%M", localtime(course[0][0].started)), "dim")],
     ]
+
+
+def _style(change: float, figure: Figure) -> str:
+    """The colour of a change that is more than chance."""
+    if (change > 0) == (figure.better == HIGHER):
+        return "green"
+    return "red"
 
 
 def sparkline(values: Sequence[float]) -> str:
     """The course of some values as a row of bars of eight heights."""
     low, high = min(values), max(values)
     span = (high - low) or 1.0
-    return "".join(BARS[min(7, int(8 * (value - low) / span))] for value in values)
+    bars = ""
+    for value in values:
+        bars += BARS[min(7, int(8 * (value - low) / span))]
+    return bars
 
 
 def _amount(amount: float, relative: bool) -> str:
-    return f"{100 * math.expm1(amount):+.1f} %" if relative else f"{amount:+.4g}"
+    if relative:
+        return f"{100 * math.expm1(amount):+.1f} %"
+    return f"{amount:+.4g}"

@@ -45,10 +45,12 @@ def align_page(alignment: Alignment, reference: str, ours: str, conclusion: str)
 
 def decades(tensors: Sequence[TensorDifference]) -> tuple[int, int]:
     """The powers of ten between which every difference and threshold lies."""
-    values = [LEAST]
+    low = high = LEAST
     for tensor in tensors:
-        values += [value for value in (tensor.mean, tensor.threshold) if value > 0]
-    return math.floor(math.log10(min(values))), max(-3, math.ceil(math.log10(max(values))))
+        for value in (tensor.mean, tensor.threshold):
+            if value > 0:
+                low, high = min(low, value), max(high, value)
+    return math.floor(math.log10(low)), max(-3, math.ceil(math.log10(high)))
 
 
 def position(value: float, low: int, high: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tipc.certify.check_text import finding_words
+from tipc.certify.check_text import finding_message, finding_words
 from tipc.certify.verdict import Finding
 from tipc.kinds import BAD, PASS, STATE_OF_STATUS, UNCERTIFIED, UNCHECKED, WORST_FIRST
 from tipc.language import say, sentence
@@ -53,33 +53,37 @@ class Item:
 def attention(views: Sequence[RunView], anchors: Anchors, target: Path) -> tuple[list[Item], list[Item]]:
     """What is wrong, and what this machine could not show."""
     wrong: list[Item] = []
+    not_certified = []
     for view in views:
         for group in failure_groups(view):
             wrong.append(_failure(group, view.run.id, anchors, target, with_log=len(wrong) < LOGS))
-    found = list(_by_words(_told(views, anchors)))
-    wrong += [item for item in found if item.state in BAD]
+    for item in _by_words(_told(views, anchors)):
+        if item.state in BAD:
+            wrong.append(item)
+        elif item.state == UNCERTIFIED:
+            not_certified.append(item)
     wrong.sort(key=lambda item: WORST_FIRST.index(item.state))
-    return wrong, [item for item in found if item.state == UNCERTIFIED]
+    return wrong, not_certified
 
 
 def _failure(group: FailureGroup, run: str, anchors: Anchors, target: Path, *, with_log: bool) -> Item:
     first = group.first
     result = first.view.result
-    places = []
-    for failure in group.failures:
-        anchor = anchors.steps.get((run, failure.plan.key, failure.view.step.id), "")
-        places.append((failure.name, anchor))
-    return Item(
+    item = Item(
         state=result.state,
         message=first.cause,
         title=first.view.label,
         remedy=first.known.remedy,
         why=sentence(result.reason),
         command=clean(first.command),
-        log="\n".join(cut(clean(line)) for line in first.log) if with_log else "",
         link=file_link(result.log, target),
-        places=places,
     )
+    if with_log:
+        item.log = "\n".join([cut(clean(line)) for line in first.log])
+    for failure in group.failures:
+        anchor = anchors.steps.get((run, failure.plan.key, failure.view.step.id), "")
+        item.places.append((failure.name, anchor))
+    return item
 
 
 def _told(views: Sequence[RunView], anchors: Anchors) -> Iterator[tuple[Finding, str, str]]:
@@ -120,12 +124,15 @@ def _by_words(told: Iterable[tuple[Finding, str, str]]) -> Iterator[Item]:
     items: dict[tuple[str, str, str], Item] = {}
     for finding, where, anchor in told:
         state = STATE_OF_STATUS[finding.status]
-        # What this machine cannot show is one thing to do, however many cells it is said about.
-        about = "" if state == UNCERTIFIED else finding.message
+        message = finding_message(finding)
+        about = message
+        if state == UNCERTIFIED:
+            # What this machine cannot show is one thing to do, however many cells it is said about.
+            about = ""
         words = finding_words(finding)
         item = items.setdefault(
             (state, finding.check, about),
-            Item(state, finding.message, finding.check, words.title, words.remedy),
+            Item(state, message, finding.check, words.title, words.remedy),
         )
         if (where, anchor) not in item.places[-1:]:
             item.places.append((where, anchor))

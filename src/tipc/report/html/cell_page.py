@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tipc.certify.check_text import finding_message
 from tipc.kinds import BAD, FAILED, NOT_CERTIFIED, PASS, STATE_OF_STATUS, TIMEOUT, WORST_FIRST
 from tipc.language import say, sentence, sentences
 from tipc.report.evidence import operator_counts
-from tipc.report.figures import curve_rows
+from tipc.report.figures import Benchmark, Figures, curve_rows
 from tipc.report.html import charts
 from tipc.report.html.anchors import Anchors
 from tipc.report.html.file_links import file_link
@@ -27,7 +28,34 @@ TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their fig
 MANY = 200  # steps
 OPEN = 40  # steps of a page that packs nothing
 WHOLE_LOGS, SHORT_LOGS = 20, 60  # failed steps whose logs are shown at length, and at all in the open
+GZIP = 31  # zlib's word for a gzip header around 32 KB of memory
 STAGES = ("preprocess", "inference", "postprocess")
+
+
+StepFigures = Sequence[tuple[StepView, Figures]]
+
+
+class PackedTexts:
+    """Texts as a JSON list, compressed as they come: together they are long, and much alike."""
+
+    def __init__(self) -> None:
+        self._compressor = zlib.compressobj(wbits=GZIP)
+        self._bytes = bytearray()
+        self._count = 0
+
+    def add(self, text: str) -> None:
+        """Append a text."""
+        mark = "," if self._count else "["
+        self._count += 1
+        raw = (mark + json.dumps(text, ensure_ascii=False)).encode()
+        self._bytes += self._compressor.compress(raw)
+
+    def blob(self) -> str:
+        """The whole list in Base64, at the end; nothing if there is none."""
+        if not self._count:
+            return ""
+        self._bytes += self._compressor.compress(b"]") + self._compressor.flush()
+        return base64.b64encode(self._bytes).decode()
 
 
 @dataclass
@@ -39,7 +67,7 @@ class Budget:
     findings: int = 0
     failed: int = 0
     pictures: Pictures = field(default_factory=Pictures)
-    packed: list[str] = field(default_factory=list)  # the insides of cells that the page unpacks when opened
+    packed: PackedTexts = field(default_factory=PackedTexts)  # insides of cells, unpacked when one is opened
 
     @property
     def brief(self) -> bool:
@@ -50,7 +78,9 @@ class Budget:
         """How many lines of a step's log to show."""
         if view.state in BAD:
             self.failed += bool(view.result.log)
-            return 40 if self.failed <= WHOLE_LOGS else 8
+            if self.failed <= WHOLE_LOGS:
+                return 40
+            return 8
         for steps, lines in ((60, 12), (MANY, 4), (2000, 2)):
             if self.steps <= steps:
                 return lines
@@ -63,15 +93,8 @@ class Budget:
 
     def pack(self, inside: str) -> str:
         """Keep the inside of a cell for the packed part; nothing in its place."""
-        self.packed.append(inside)
+        self.packed.add(inside)
         return ""
-
-    def blob(self) -> str:
-        """All that was packed as compressed JSON: cells are much like each other."""
-        if not self.packed:
-            return ""
-        text = json.dumps(self.packed, ensure_ascii=False, separators=(",", ":"))
-        return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 @dataclass(frozen=True)
@@ -90,29 +113,22 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
     """The template's data about a cell."""
     plan, budget, target = around.plan, around.budget, around.target
     data = cell.cell
-    ran = [view for view in cell.steps if view.result.started]
     packed = budget.packs(cell)
-    latency, scale = _latency(cell)
+    figures = [(view, view.figures) for view in cell.steps]
+    latency, scale = _latency(figures)
     return {
-        "anchor": around.anchors.cell(around.place),
-        "id": data.id,
+        "anchor": around.anchors.cells[around.place],
         "trainer": data.trainer,
         "runs_on": asked(data),
         "state": cell.state,
         "packed": packed,
-        "words": " ".join(filter(None, (data.precision, data.amp_level))),
+        "words": f"{data.precision} {data.amp_level}".strip(),
         "time": duration(cell.wall),
         "open": cell.state in BAD and plan.state in BAD and budget.plans < 30 and not packed,
-        "lane": charts.lane(_bars(ran, around.clock)),
-        "not_certified": ""
-        if any(one.status == NOT_CERTIFIED for one in cell.findings)
-        else sentences(data.not_certified),
-        "curves": _curves(cell, budget),
-        "evaluation": ", ".join(
-            f"{name} {figure(value)}"
-            for view in cell.steps
-            for name, value in view.figures.evaluation.items()
-        ),
+        "lane": charts.lane(_bars(cell.steps, around.clock)),
+        "not_certified": _not_certified(cell),
+        "curves": _curves(figures, budget),
+        "evaluation": _evaluation(figures),
         "latency": latency,
         "scale": figure(scale, 3),
         "operators": operator_counts(cell),
@@ -123,117 +139,178 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
     }
 
 
+def _not_certified(cell: CellView) -> str:
+    """Why a cell ran elsewhere than was asked; empty where a finding about it says so."""
+    for finding in cell.findings:
+        if finding.status == NOT_CERTIFIED:
+            return ""
+    return sentences(cell.cell.not_certified)
+
+
+def _evaluation(figures: StepFigures) -> str:
+    told = []
+    for _view, known in figures:
+        for name, value in known.evaluation.items():
+            told.append(f"{name} {figure(value)}")
+    return ", ".join(told)
+
+
 def _skips(cell: CellView) -> list[str]:
     """What was left out, each reason once, and of each command what it does not share with the one before."""
     reasons: dict[str, list[list[str]]] = {}
     for skip in cell.skips:
         reasons.setdefault(sentence(skip.reason), []).append(skip.label.split())
-    return [f"{', '.join(map(' '.join, _unlike(skipped)))}: {reason}" for reason, skipped in reasons.items()]
+    told = []
+    for reason, commands in reasons.items():
+        told.append(f"{', '.join(_unlike(commands))}: {reason}")
+    return told
 
 
-def _unlike(commands: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+def _unlike(commands: Sequence[Sequence[str]]) -> Iterator[str]:
     before: Sequence[str] = ()
     for words in commands:
-        yield [word for word in words if word not in before] or words
+        own = [word for word in words if word not in before]
+        yield " ".join(own or words)
         before = words
 
 
 def _findings(cell: CellView, budget: Budget) -> dict[str, Any]:
     """What did not pass and what people look for in the open; the other checks that passed folded away, on a
     page over many configs only by name. Of a step that did not pass its state says enough."""
-    found = [*cell.findings, *(one for view in cell.steps if view.result.ok for one in view.findings)]
+    found = list(cell.findings)
+    for view in cell.steps:
+        if view.result.ok:
+            found += view.findings
     found.sort(key=lambda one: (WORST_FIRST.index(STATE_OF_STATUS[one.status]), one.check))
-    shown = [
-        one for one in found if one.status != PASS or (one.check.startswith(TELLING) and not budget.brief)
-    ]
-    rest = [one for one in found if one not in shown]
-    told = [f"{one.check} {one.message}" for one in rest if one.check.startswith(TELLING)]
-    names = Counter(one.check for one in rest if not one.check.startswith(TELLING))
-    told.append(" ".join(f"{check} ×{count}" if count > 1 else check for check, count in names.items()))
-    return {
-        "findings": shown,
-        "passed": " · ".join(filter(None, told)),
-        "more_findings": [] if budget.brief else rest,
-    }
+    shown, folded, told = [], [], []
+    names: Counter[str] = Counter()
+    for one in found:
+        telling = one.check.startswith(TELLING)
+        if one.status != PASS or (telling and not budget.brief):
+            shown.append(one)
+            continue
+        folded.append(one)
+        if telling:
+            told.append(f"{one.check} {finding_message(one)}")
+        else:
+            names[one.check] += 1
+    if names:
+        told.append(" ".join(map(_times, names, names.values())))
+    more = folded
+    if budget.brief:
+        more = []
+    return {"findings": shown, "passed": " · ".join(told), "more_findings": more}
+
+
+def _times(name: str, count: int) -> str:
+    if count == 1:
+        return name
+    return f"{name} ×{count}"
 
 
 def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[tuple[str, float, float, int]]:
     """The steps on a line of time; those that ran at once lie below each other."""
     first, span = clock
-    ends: list[float] = []
+    ends: list[float] = []  # of the last bar in each row
     bars = []
     for view in sorted(views, key=lambda view: view.result.started):
         begun, wall = view.result.started, view.result.wall
-        row = next((number for number, end in enumerate(ends) if end <= begun + 0.01 * span), len(ends))
+        if not begun:
+            continue
+        row = 0
+        while row < len(ends) and ends[row] > begun + 0.01 * span:
+            row += 1
         ends[row : row + 1] = [begun + wall]
-        kind = "x" if view.state in BAD else f"k-{view.step.kind}"
+        kind = f"k-{view.step.kind}"
+        if view.state in BAD:
+            kind = "x"
         bars.append((kind, (begun - first) / span, wall / span, row))
     return bars
 
 
-def _curves(cell: CellView, budget: Budget) -> list[Any]:
+def _curves(figures: StepFigures, budget: Budget) -> list[Any]:
     found = []
-    for view in cell.steps:
-        series = view.figures.training
+    for _view, known in figures:
         for name, title, unit in (
             ("loss", say("loss"), ""),
             ("avg_ips", say("speed"), say("images/s")),
             ("lr", say("learning rate"), ""),
         ):
-            rows = curve_rows(series, name)
-            values = [value for value, _row in rows]
+            values, places = [], []
+            for value, row in curve_rows(known.training, name):
+                values.append(value)
+                places.append(_logged(row))
+            # A learning rate that stays the same tells nothing.
             if values and (name != "lr" or (len(set(values)) > 1 and not budget.brief)):
-                found.append(charts.curve(title, unit, values, [_logged(row) for _value, row in rows]))
+                found.append(charts.curve(title, unit, values, places))
     return found
 
 
 def _logged(row: Mapping[str, Any]) -> str:
     """Where in the training a line was logged: ``epoch 3, iter 12``."""
-    words = [f"{say(name)} {row[name]}" for name in ("epoch", "iter") if name in row]
+    words = []
+    for name in ("epoch", "iter"):
+        if name in row:
+            words.append(f"{say(name)} {row[name]}")
     return ", ".join(words) or f"{say('line')} {row.get('line', '?')}"
 
 
-def _latency(cell: CellView) -> tuple[list[dict[str, Any]], float]:
-    measured = [(view, one) for view in cell.steps for one in view.figures.benchmarks if one.stages]
-    scale = max((one.total for _, one in measured), default=0.0)
+def _latency(figures: StepFigures) -> tuple[list[dict[str, Any]], float]:
+    """Rows of measured latencies, and the milliseconds that the longest bar stands for."""
+    measured = []
+    for view, known in figures:
+        for benchmark in known.benchmarks:
+            if benchmark.stages:
+                measured.append((view, benchmark))
+    scale = max([benchmark.total for _, benchmark in measured], default=0.0)
     rows = []
-    for view, one in measured:
-        inference = one.stages.get("inference", {})
-        memory = one.rss * 2**20 if one.rss else view.result.peak_rss
-        rows.append(
-            {
-                "label": " ".join(filter(None, (view.label.removeprefix("infer "), one.name))),
-                "bar": charts.stages(one.stages, scale),
-                "figures": [
-                    *(_figure(one.stages.get(stage, {}), "mean") for stage in STAGES),
-                    _figure(inference, "p50"),
-                    _figure(inference, "p95"),
-                    size(memory) if memory else "–",
-                ],
-            }
-        )
+    for view, benchmark in measured:
+        shown = [_figure(benchmark.stages.get(stage, {}), "mean") for stage in STAGES]
+        inference = benchmark.stages.get("inference", {})
+        shown += [_figure(inference, "p50"), _figure(inference, "p95"), _memory(view, benchmark)]
+        label = f"{view.label.removeprefix('infer ')} {benchmark.name}".strip()
+        rows.append({"label": label, "bar": charts.stages(benchmark.stages, scale), "figures": shown})
     return rows, scale
 
 
+def _memory(view: StepView, benchmark: Benchmark) -> str:
+    """The memory that the script says it used, else what its process was seen to use."""
+    if benchmark.rss:
+        return size(benchmark.rss * 2**20)
+    if view.result.peak_rss:
+        return size(view.result.peak_rss)
+    return "–"
+
+
 def _figure(values: Mapping[str, float], name: str) -> str:
-    return figure(values[name], 4) if name in values else "–"
+    if name not in values:
+        return "–"
+    return figure(values[name], 4)
 
 
 def _step(view: StepView, around: Around) -> dict[str, Any]:
     step, result, target = view.step, view.result, around.target
-    memory = [size(value) for value in (result.peak_rss, result.peak_gpu) if value]
+    time = reason = ""
+    if result.started:
+        time = duration(result.wall)
+    if not result.ok:
+        reason = sentence(result.reason)
+    memory = []
+    for value in (result.peak_rss, result.peak_gpu):
+        if value:
+            memory.append(size(value))
     lines = around.budget.lines(view)
     return {
-        "anchor": around.anchors.step(around.place, step.id),
+        "anchor": around.anchors.steps[around.place[0], around.place[1], step.id],
         "log": relative(relative(result.log, around.plan.plan.repo), str(target.parent.absolute())),
         "link": file_link(result.log, target),
-        "tail": "\n".join(log_end(result.log, lines)) if result.log else "",
+        "tail": "\n".join(log_end(result.log, lines)),
         "attempts": result.attempts,
-        "command": command(step.argv, step.env, "" if step.cwd == "." else step.cwd, step.shell),
+        "command": command(step.argv, step.env, step.cwd, step.shell),
         "label": view.label,
         "state": view.state,
-        "reason": sentence(result.reason) if not result.ok else "",
-        "time": duration(result.wall) if result.started else "",
+        "reason": reason,
+        "time": time,
         "memory": " + ".join(memory),
         "open": view.state in (FAILED, TIMEOUT),
     }

@@ -29,10 +29,11 @@ def truth_of(repo: Path, given: Path) -> Truth:
             if not word:
                 continue
             picture = folder / word
-            if picture.suffix.lower() in SUFFIXES:
-                inside = picture.resolve().is_relative_to(repo.resolve())
-                return Truth(picture) if inside and picture.is_file() else Truth()
-            return Truth(label=word[:LABEL])
+            if picture.suffix.lower() not in SUFFIXES:
+                return Truth(label=word[:LABEL])
+            if picture.resolve().is_relative_to(repo.resolve()) and picture.is_file():
+                return Truth(picture)
+            return Truth()
     return Truth()
 
 
@@ -46,11 +47,14 @@ def _folders(repo: Path, given: Path) -> Iterator[Path]:
 
 
 def _lists(folder: Path) -> list[Path]:
+    found = []
     try:
-        found = sorted(path for path in folder.glob("*.txt") if path.is_file())
-        return [path for path in found if path.stat().st_size <= LARGEST][:LISTS]
+        for path in sorted(folder.glob("*.txt")):
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                found.append(path)
     except OSError:
         return []
+    return found[:LISTS]
 
 
 def _second_word(path: Path, folder: Path, given: Path) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from tipc import __version__
-from tipc.certify.check_text import finding_words
+from tipc.certify.check_text import finding_message, finding_words
 from tipc.certify.verdict_store import plain
 from tipc.kinds import BAD, PASS, SIGNS, STATE_OF_STATUS, WORST_FIRST
 from tipc.language import language, plural, say
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 ATTENTION = 60
-ROWS = 40
+ROWS, COLUMNS = 40, 12  # of a table of evidence
 
 
 def page(views: Sequence[RunView], target: Path, past: Past | None = None) -> str:
@@ -46,30 +46,26 @@ def page(views: Sequence[RunView], target: Path, past: Past | None = None) -> st
 
 def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None) -> Iterator[str]:
     """The same, piece by piece: of ten thousand steps the whole text takes more memory than the steps."""
-    budget = Budget(
-        steps=sum(len(view.steps) for view in views),
-        plans=sum(len(view.plans) for view in views),
-        findings=sum(len(view.verdict.findings) for view in views if view.verdict),
-    )
+    budget = _budget(views)
     anchors = Anchors()
-    plans = [
-        _plan(view, plan, anchors, target, budget) for view in views for plan in _worst_first(view.plans)
-    ]
-    if len(plans) == 1:
-        plans[0]["open"] = True
-        for cell in [cell for cell in plans[0]["cells"] if cell["curves"]][:1]:
-            cell.update(open=True, packed=False)
+    plans = []
+    for view in views:
+        for plan in _worst_first(view.plans):
+            plans.append((view, plan))
+    _name_places(plans, anchors)
     wrong, not_certified = attention(views, anchors, target)
-    states = Counter(cell["state"] for plan in plans for cell in plan["cells"])
+    states: Counter[str] = Counter()
+    for _view, plan in plans:
+        states.update([cell.state for cell in plan.cells])
     template = _templates().get_template("report.html")
     yield from template.generate(
         language=language(),
-        title=f"tipc: {views[0].run.id}" if len(views) == 1 else f"tipc: {len(views)} runs",
+        title=_title(views),
         css=_asset("report.css"),
         js=_asset("report.js"),
         runs=[_run(view) for view in views],
         **_together(views),
-        states=sorted(states.items(), key=lambda item: WORST_FIRST.index(item[0])),
+        states=_in_order(states),
         steps=_step_states(views),
         wrong=wrong[:ATTENTION],
         more_wrong=max(0, len(wrong) - ATTENTION),
@@ -77,13 +73,75 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
         matrix=matrix_table(matrix_of(views), anchors, budget.brief),
         timelines=_timelines(views, plans),
         **_past(views, past, anchors),
-        plans=plans,
-        repo=plans[0]["repo"] if len({plan["repo"] for plan in plans}) == 1 else "",
+        configs=len(plans),
+        plans=_plan_pages(plans, anchors, target, budget),
+        repo=_only_repository(plans),
         pack=budget.pack,
-        packed=budget.blob,
+        packed=budget.packed.blob,
         brief=budget.brief,
         version=__version__,
     )
+
+
+def _name_places(plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors) -> None:
+    """Give every plan, cell and step its name on the page: what stands above links to what stands below."""
+    for view, plan in plans:
+        run, data = view.run.id, plan.plan
+        anchors.plan(run, data.key, data.model, data.config)
+        for cell in plan.cells:
+            place = (run, data.key, cell.cell.id)
+            anchors.cell(place)
+            for one in cell.steps:
+                anchors.step(place, one.step.id)
+
+
+def _plan_pages(
+    plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors, target: Path, budget: Budget
+) -> Iterator[dict[str, Any]]:
+    """The template's data about each plan, made when its turn comes: that of all takes too much memory."""
+    for view, plan in plans:
+        data = _plan(view, plan, anchors, target, budget)
+        if len(plans) == 1:
+            _open_first_curves(data)
+        yield data
+
+
+def _title(views: Sequence[RunView]) -> str:
+    if len(views) == 1:
+        return f"tipc: {views[0].run.id}"
+    return f"tipc: {len(views)} runs"
+
+
+def _budget(views: Sequence[RunView]) -> Budget:
+    budget = Budget(steps=0, plans=0)
+    for view in views:
+        budget.steps += len(view.steps)
+        budget.plans += len(view.plans)
+        if view.verdict is not None:
+            budget.findings += len(view.verdict.findings)
+    return budget
+
+
+def _open_first_curves(plan: dict[str, Any]) -> None:
+    """A page about one config shows the first curves that it has without a click."""
+    plan["open"] = True
+    for cell in plan["cells"]:
+        if cell["curves"]:
+            cell.update(open=True, packed=False)
+            return
+
+
+def _only_repository(plans: Sequence[tuple[RunView, PlanView]]) -> str:
+    """The repository that all plans are of; empty where they are of several."""
+    repos = {plan.plan.repo for _view, plan in plans}
+    if len(repos) != 1:
+        return ""
+    return repos.pop()
+
+
+def _in_order(counts: Counter[str]) -> list[tuple[str, int]]:
+    """States with their counts, the worst first."""
+    return sorted(counts.items(), key=lambda item: WORST_FIRST.index(item[0]))
 
 
 def _worst_first(plans: Iterable[PlanView]) -> list[PlanView]:
@@ -96,26 +154,30 @@ def _step_states(views: Sequence[RunView]) -> list[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for view in views:
         counts += view.counts
-    return sorted(counts.items(), key=lambda item: WORST_FIRST.index(item[0]))
+    return _in_order(counts)
 
 
-def _timelines(views: Sequence[RunView], plans: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _timelines(views: Sequence[RunView], plans: Sequence[tuple[RunView, PlanView]]) -> list[dict[str, Any]]:
     """One for each run; bars know their cells by their numbers on the page."""
-    numbers: dict[tuple[str, str, str], int] = {}
-    for plan in plans:
-        for cell in plan["cells"]:
-            numbers[plan["run"], plan["key"], cell["id"]] = len(numbers)
+    numbers: dict[str, dict[tuple[str, str], int]] = {}  # of each run
+    count = 0
+    for of, plan in plans:
+        for cell in plan.cells:
+            numbers.setdefault(of.run.id, {})[plan.plan.key, cell.cell.id] = count
+            count += 1
     found = []
     for view in views:
-        mine = {(plan, cell): number for (run, plan, cell), number in numbers.items() if run == view.run.id}
-        drawn = timeline(view, mine)
+        drawn = timeline(view, numbers.get(view.run.id, {}))
         if drawn:
             found.append({"run": view.run.id, **drawn})
     return found
 
 
 def _past(views: Sequence[RunView], past: Past | None, anchors: Anchors) -> dict[str, Any]:
-    models = {plan.plan.key: plan.plan.model for view in views for plan in view.plans}
+    models = {}
+    for view in views:
+        for plan in view.plans:
+            models[plan.plan.key] = plan.plan.model
     places = {plan: anchor for (_run, plan), anchor in anchors.plans.items()}
     return past_page(past, models, places)
 
@@ -136,12 +198,26 @@ def _templates() -> Environment:
         rows=_rows,
         shown=shown,
         is_table=lambda value: bool(_rows(value)),
-        not_tables=lambda data: [(name, value) for name, value in data.items() if not _rows(value)],
-        columns=lambda value: list(dict.fromkeys(key for _, row in _rows(value) for key in row))[:12],
+        not_tables=_not_tables,
+        columns=_columns,
         finding_state=STATE_OF_STATUS.__getitem__,
         words=finding_words,
+        message=finding_message,
     )
     return templates
+
+
+def _not_tables(data: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What of some evidence is shown as a line."""
+    return [(name, value) for name, value in data.items() if not _rows(value)]
+
+
+def _columns(value: object) -> list[str]:
+    """The names of a table's columns, in the order in which its rows have them."""
+    names: dict[str, None] = {}
+    for _, row in _rows(value):
+        names.update(dict.fromkeys(row))
+    return list(names)[:COLUMNS]
 
 
 @lru_cache
@@ -153,33 +229,42 @@ def _asset(name: str) -> Markup:
 def _rows(value: object) -> list[tuple[str, Mapping[str, Any]]]:
     """The named rows, if this is a table: a mapping of mappings, or a list of them."""
     if isinstance(value, Mapping):
-        named = [(str(key), row) for key, row in value.items()]
+        named = list(value.items())
     elif isinstance(value, (list, tuple)):
-        named = [(str(number), row) for number, row in enumerate(value, 1)]
+        named = list(enumerate(value, 1))
     else:
         return []
-    return named[:ROWS] if all(isinstance(row, Mapping) for _, row in named) else []
+    rows = []
+    for name, row in named:
+        if not isinstance(row, Mapping):
+            return []
+        rows.append((str(name), row))
+    return rows[:ROWS]
 
 
 def _brief(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return {True: say("yes"), False: say("no"), None: "–"}[value]
-    if isinstance(value, (int, float)):
-        return f"{value:,}" if isinstance(value, int) else figure(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return figure(value)
     if isinstance(value, (list, tuple)) and not any(isinstance(item, (dict, list)) for item in value):
-        return one_line(", ".join(_brief(item) for item in value[:40]), 600)
-    return one_line(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False), 600)
+        return one_line(", ".join(map(_brief, value[:40])), 600)
+    if isinstance(value, str):
+        return one_line(value, 600)
+    return one_line(json.dumps(plain(value), ensure_ascii=False), 600)
 
 
 def _together(views: Sequence[RunView]) -> dict[str, str]:
     """The headline over several runs: how many ended in which way, and the worst tone of them."""
-    lines = [headline(view) for view in views]
-    counts = Counter(line.word for line in lines)
-    tones = {line.tone for line in lines}
-    return {
-        "words": ", ".join(f"{count} {say(word)}" for word, count in counts.items()),
-        "tone": next(tone for tone in ("bad", "open", "good") if tone in tones),
-    }
+    words: Counter[str] = Counter()
+    worst = "good"
+    for view in views:
+        line = headline(view)
+        words[say(line.word)] += 1
+        worst = min(worst, line.tone, key=("bad", "open", "good").index)
+    return {"words": ", ".join([f"{count} {word}" for word, count in words.items()]), "tone": worst}
 
 
 def _run(view: RunView) -> dict[str, Any]:
@@ -197,33 +282,36 @@ def _run(view: RunView) -> dict[str, Any]:
     if view.verdict is not None:
         passed, every = view.verdict.count(PASS), len(view.verdict.findings)
         facts.append((say("checks"), say("{passed} of {every} passed", passed=passed, every=every)))
+    again = ""
+    if run.argv:
+        again = command(("tipc", "run", *run.argv), {})
     environment = json.dumps(plain(run.environment), indent=1, ensure_ascii=False, sort_keys=True)
     return {
         "id": run.id,
         "headline": headline(view),
         "facts": facts,
-        "again": command(("tipc", "run", *run.argv), {}) if run.argv else "",
+        "again": again,
         "machine": machine_name(run.environment),
         "environment": clean(environment)[:20000],
     }
 
 
 def _plan(view: RunView, plan: PlanView, anchors: Anchors, target: Path, budget: Budget) -> dict[str, Any]:
-    steps = plan.steps
-    begun = [one.result.started for one in steps if one.result.started]
-    first = min(begun, default=0.0)
-    last = max((one.result.started + one.result.wall for one in steps if one.result.started), default=first)
-    clock = (first, max(last - first, 1e-3))
     data = plan.plan
-    anchor = anchors.plan(view.run.id, data.key, data.model, data.config)
-    cells = [
-        cell_page(cell, Around(plan, (view.run.id, data.key, cell.cell.id), clock, target, anchors, budget))
-        for cell in plan.cells
-    ]
+    first, span = _clock(plan)
+    cells = []
+    for cell in plan.cells:
+        place = (view.run.id, data.key, cell.cell.id)
+        around = Around(plan, place, (first, max(span, 1e-3)), target, anchors, budget)
+        cells.append(cell_page(cell, around))
+    fixes = []
+    for fix in data.fixes:
+        if budget.brief:
+            fixes.append(fix.id)
+        else:
+            fixes.append(f"{fix.id}: {fix.reason}")
     return {
-        "anchor": anchor,
-        "run": view.run.id,
-        "key": data.key,
+        "anchor": anchors.plans[view.run.id, data.key],
         "model": data.model,
         "config": data.config,
         "mode": data.mode,
@@ -231,9 +319,21 @@ def _plan(view: RunView, plan: PlanView, anchors: Anchors, target: Path, budget:
         "state": plan.state,
         "notes": data.notes,
         "repo": data.repo,
-        "fixes": [fix.id if budget.brief else f"{fix.id}: {fix.reason}" for fix in data.fixes],
+        "fixes": fixes,
         "findings": plan.findings,
-        "summary": f"{plural(len(steps), 'step')} · {duration(last - first)}",
+        "summary": f"{plural(len(plan.steps), 'step')} · {duration(span)}",
         "cells": cells,
         "open": plan.state in BAD and len(view.plans) < 30,
     }
+
+
+def _clock(plan: PlanView) -> tuple[float, float]:
+    """When the first step of a plan began, and how long it took until the last one ended."""
+    begun, ended = [], []
+    for one in plan.steps:
+        if one.result.started:
+            begun.append(one.result.started)
+            ended.append(one.result.started + one.result.wall)
+    if not begun:
+        return 0.0, 0.0
+    return min(begun), max(ended) - min(begun)

@@ -35,21 +35,26 @@ def past_page(past: Past | None, models: Mapping[str, str], anchors: Mapping[str
     """The template's data; ``models`` and ``anchors`` are those of the page's plans."""
     if past is None:
         return {"trends": None, "comparison": None}
+    comparison = None
+    if past.comparison:
+        comparison = _comparison(past.comparison, models)
     plans = [plan for plan in past.plans if plan.plan in models]
+    if not plans:
+        return {"trends": None, "comparison": comparison}
     large = len(plans) <= LARGE
-    rows = [
-        {
+    rows = []
+    count = 0
+    for plan in plans:
+        row = {
             "model": models[plan.plan],
             "plan": plan.plan,
             "anchor": anchors[plan.plan],
             "runs": _runs(plan),
             "charts": [_chart(course, large) for course in plan.courses],
         }
-        for plan in plans
-    ]
-    trends = {"rows": rows, "large": large, "count": max((len(plan.entries) for plan in plans), default=0)}
-    comparison = _comparison(past.comparison, models) if past.comparison else None
-    return {"trends": trends if rows else None, "comparison": comparison}
+        rows.append(row)
+        count = max(count, len(plan.entries))
+    return {"trends": {"rows": rows, "large": large, "count": count}, "comparison": comparison}
 
 
 def _runs(plan: PlanCourse) -> list[tuple[str, str]]:
@@ -79,9 +84,12 @@ def _moment(started: float) -> str:
 
 
 def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]:
-    changes = [change for verdict in (WORSE, BETTER) for change in result.of(verdict)]
-    suspects = [change for change in result.changes if change.suspect]
-    counts = Counter(change.verdict for change in result.changes)
+    changes = [*result.of(WORSE), *result.of(BETTER)]
+    counts: Counter[str] = Counter()
+    for change in result.changes:
+        counts[change.verdict] += 1
+        if change.suspect:
+            changes.append(change)
     told = [
         say("{count} worse", count=counts[WORSE]),
         say("{count} better", count=counts[BETTER]),
@@ -91,14 +99,6 @@ def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]
         told.insert(0, say("{count} broken", count=len(result.broken)))
     if counts[UNJUDGED]:
         told.append(say("{count} not judged: measured too seldom", count=counts[UNJUDGED]))
-    cells = [
-        *(
-            (say("broken"), plan, cell, f"{say(before)} → {say(now)}")
-            for plan, cell, before, now in result.broken
-        ),
-        *((say("new"), plan, cell, "") for plan, cell in result.appeared),
-        *((say("gone"), plan, cell, "") for plan, cell in result.vanished),
-    ]
     return {
         "old": result.old.id,
         "started": strftime("%Y-%m-%d %H:%M", localtime(result.old.started)),
@@ -107,14 +107,31 @@ def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]
         "tone": TONES.get(result.conclusion, "open"),
         "told": ", ".join(told),
         "alike": result.like,
-        "changes": [_change(change, models) for change in [*changes, *suspects][:ROWS]],
-        "more": max(0, len(changes) + len(suspects) - ROWS),
-        "cells": [(word, models.get(plan, plan), cell, what) for word, plan, cell, what in cells[:ROWS]],
+        "changes": [_change(change, models) for change in changes[:ROWS]],
+        "more": max(0, len(changes) - ROWS),
+        "cells": _cells(result, models)[:ROWS],
     }
 
 
+def _cells(result: Comparison, models: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+    """The cells that came, went or broke: in a word, where, and what happened."""
+    cells = []
+    for plan, cell, before, now in result.broken:
+        cells.append((say("broken"), models.get(plan, plan), cell, f"{say(before)} → {say(now)}"))
+    for plan, cell in result.appeared:
+        cells.append((say("new"), models.get(plan, plan), cell, ""))
+    for plan, cell in result.vanished:
+        cells.append((say("gone"), models.get(plan, plan), cell, ""))
+    return cells
+
+
 def _change(change: Change, models: Mapping[str, str]) -> dict[str, Any]:
-    verdict = say("perhaps worse") if change.suspect else say(change.verdict)
+    verdict = say(change.verdict)
+    if change.suspect:
+        verdict = say("perhaps worse")
+    bound = "?"
+    if change.bound is not None:
+        bound = change_text(change, change.bound)
     return {
         "verdict": verdict,
         "tone": {WORSE: "bad", BETTER: "good"}.get(change.verdict, "open"),
@@ -124,6 +141,6 @@ def _change(change: Change, models: Mapping[str, str]) -> dict[str, Any]:
         "old": figure_text(change.old.value, change.old.unit),
         "new": figure_text(change.new.value, change.new.unit),
         "change": change_text(change, change.change),
-        "bound": "?" if change.bound is None else change_text(change, change.bound),
+        "bound": bound,
         "source": change.source,
     }

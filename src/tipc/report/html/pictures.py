@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipc.command import Command
+from tipc.kinds import INFER
 from tipc.language import say
 from tipc.plan.model import Step
 from tipc.report.html.file_links import file_link
@@ -31,6 +33,7 @@ GIVEN = re.compile(
 
 
 DRAWN = re.compile(r"overlay|added|visual|vis_|blend", re.IGNORECASE)
+MOST = 64  # files that are looked at
 FIGURES, OUTPUTS = 3, 2  # inputs a cell, pictures made from each
 CLASSES, IGNORED = 40, 255  # grey values of a picture that is a mask; the value of pixels without a class
 MENTIONED = re.compile(r"[^\s:;,'\"()]+\.(?:png|jpe?g|webp|bmp)\b", re.IGNORECASE)
@@ -67,7 +70,7 @@ class Pictures:
         share = min(self.left, max(ONE // 2, WHOLE_PAGE // max(plans, 1)))
         found: list[Shown] = []
         for view in cell.steps:
-            if view.step.kind != "infer" or not view.result.ok:
+            if view.step.kind != INFER or not view.result.ok:
                 continue
             repo = Path(plan.plan.repo)
             for given, outputs in predictions(repo, view.step, view.result):
@@ -87,24 +90,25 @@ class Pictures:
 
 def _shown(repo: Path, given: Path | None, outputs: list[Path], target: Path) -> Shown | None:
     """The input, the ground truth and the predictions; None if no prediction can be shown."""
-    predicted = list(_pictures(say("prediction"), outputs[:OUTPUTS], target))
+    predicted = _pictures(say("prediction"), outputs[:OUTPUTS], target)
     if not predicted:
         return None
-    pictures: list[Picture] = []
-    label = ""
-    if given is not None:
-        truth = truth_of(repo, given)
-        label = truth.label
-        pictures += _pictures(say("input"), [given], target)
-        pictures += _pictures(say("ground truth"), [truth.picture] if truth.picture else [], target)
-    return Shown((given or outputs[0]).name, label, (*pictures, *predicted))
+    if given is None:
+        return Shown(outputs[0].name, "", tuple(predicted))
+    pictures = _pictures(say("input"), [given], target)
+    truth = truth_of(repo, given)
+    if truth.picture:
+        pictures += _pictures(say("ground truth"), [truth.picture], target)
+    return Shown(given.name, truth.label, (*pictures, *predicted))
 
 
-def _pictures(what: str, paths: list[Path], target: Path) -> Iterator[Picture]:
+def _pictures(what: str, paths: list[Path], target: Path) -> list[Picture]:
+    found = []
     for path in paths:
         data = data_uri(path)
         if data:
-            yield Picture(what, data, file_link(path, target))
+            found.append(Picture(what, data, file_link(path, target)))
+    return found
 
 
 def predictions(repo: Path, step: Step, result: StepResult) -> list[tuple[Path | None, list[Path]]]:
@@ -116,18 +120,26 @@ def predictions(repo: Path, step: Step, result: StepResult) -> list[tuple[Path |
     named = _mentioned(result.log, cwd)
     there = _images(_option(step, SAVED), cwd) or named
     written = [path for path in there if _written(path, result)]
-    inputs = {
-        path.stem: path for path in (*named, *_images(_option(step, GIVEN), cwd)) if path not in written
-    }
+    inputs = {}
+    for path in (*named, *_images(_option(step, GIVEN), cwd)):
+        if path not in written:
+            inputs[path.stem] = path
     groups: dict[Path, tuple[Path | None, list[Path]]] = {}
     # A picture with the prediction drawn in says more than a mask.
     for output in sorted(written, key=lambda path: (DRAWN.search(path.name) is None, path.name)):
-        stem = output.stem
-        given = inputs.get(stem) or next(
-            (path for name, path in inputs.items() if stem.startswith(name)), None
-        )
+        given = _input_of(output, inputs)
         groups.setdefault(given or output, (given, []))[1].append(output)
     return list(groups.values())
+
+
+def _input_of(output: Path, inputs: Mapping[str, Path]) -> Path | None:
+    """The input that a prediction is named after: its name is the same, or begins with the input's."""
+    if output.stem in inputs:
+        return inputs[output.stem]
+    for name, path in inputs.items():
+        if output.stem.startswith(name):
+            return path
+    return None
 
 
 def _written(path: Path, result: StepResult) -> bool:
@@ -140,47 +152,57 @@ def _written(path: Path, result: StepResult) -> bool:
 
 def _mentioned(log: str, cwd: Path) -> list[Path]:
     """The pictures that the end of a log names."""
-    found = (cwd / name for line in log_end(log, 200, 2000) for name in MENTIONED.findall(line))
+    found: dict[Path, None] = {}
+    for line in log_end(log, 200, 2000):
+        for name in MENTIONED.findall(line):
+            if _is_file(cwd / name):
+                found[cwd / name] = None
+    return list(found)[:MOST]
+
+
+def _is_file(path: Path) -> bool:
     try:
-        return list(dict.fromkeys(path for path in found if path.is_file()))[:64]
-    except OSError:
-        return []
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _option(step: Step, pattern: re.Pattern[str]) -> str:
     """The value of the first option with such a name, as ``--name=value`` or as two words."""
-    words = list(step.argv)
-    for place, word in enumerate(words):
-        name, sign, value = word.partition("=")
-        if pattern.match(name):
-            following = words[place + 1] if place + 1 < len(words) else ""
-            return value if sign else following
+    for option in Command(step.argv).options():
+        if pattern.match(option.name):
+            return option.value
     return ""
 
 
 def _images(value: str, cwd: Path) -> list[Path]:
+    """The pictures that an option names: a file, a list of files, a folder."""
     if not value:
         return []
     path = cwd / value
     try:
-        if path.is_file():
-            return [path] if path.suffix.lower() in SUFFIXES else _listed(path, cwd)
-        return sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES and one.is_file())[:64]
+        if not path.is_file():
+            return sorted(filter(_is_picture, path.rglob("*")))[:MOST]
+        if _is_picture(path):
+            return [path]
+        return _listed(path, cwd)
     except OSError:
         return []
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES and path.is_file()
 
 
 def _listed(path: Path, cwd: Path) -> list[Path]:
     """The pictures that a list file names, a line each, relative to it or to the working directory."""
     if path.suffix != ".txt" or path.stat().st_size > 2**20:
         return []
-    names = [
-        row.split()[0]
-        for row in path.read_text(encoding="utf-8", errors="replace").splitlines()
-        if row.split()
-    ]
-    found = (base / name for name in names[:64] for base in (path.parent, cwd))
-    return [one for one in found if one.suffix.lower() in SUFFIXES and one.is_file()]
+    found = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for name in line.split()[:1]:
+            found += [path.parent / name, cwd / name]
+    return list(filter(_is_picture, found[: 2 * MOST]))
 
 
 def data_uri(path: Path) -> str:
@@ -204,12 +226,21 @@ def data_uri(path: Path) -> str:
 
 def _coloured(picture: Any) -> Any:
     """As RGB. A grey mask of a few class numbers would be black: each class gets a colour."""
-    if picture.mode == "L":
-        present = [value for value, count in enumerate(picture.histogram()) if count]
-        if all(value in (*range(CLASSES), IGNORED) for value in present):
-            picture = picture.copy()
-            picture.putpalette([part for number in range(256) for part in _colour(number)])
+    if picture.mode == "L" and _is_mask(picture.histogram()):
+        palette: list[int] = []
+        for number in range(256):
+            palette += _colour(number)
+        picture = picture.copy()
+        picture.putpalette(palette)
     return picture.convert("RGB")
+
+
+def _is_mask(histogram: Sequence[int]) -> bool:
+    """Whether the grey values that occur are all numbers of classes."""
+    for value, count in enumerate(histogram):
+        if count and value >= CLASSES and value != IGNORED:
+            return False
+    return True
 
 
 def _colour(number: int) -> tuple[int, int, int]:

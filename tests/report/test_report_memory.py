@@ -1,0 +1,55 @@
+"""A report about ten thousand steps, in each of its forms by the real command: little memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fabric import Recipe, fabricate, stored
+
+CONFIGS = 1000  # of ten steps, with their logs and findings
+MOST = 120  # megabytes
+FORMS = {
+    "terminal": [],
+    "html": ["--html", "a.html"],
+    "junit": ["--junit", "a.xml"],
+    "json": ["--json", "a.json"],
+    "markdown": ["--markdown", "a.md"],
+    "json on stdout": ["--json"],
+}
+
+# Starts a command from a small process: what a process is said to have used at most counts the one that it
+# was forked from, and that of the tests is large.
+SMALL = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+sys.stderr.write("\\n" + str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+raise SystemExit(status)
+"""
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ten thousand steps")]
+
+
+@pytest.fixture(scope="module")
+def ten_thousand_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("ten-thousand")
+    run, verdict = fabricate(place / ".tipc", Recipe(models=[f"model_{number}" for number in range(CONFIGS)]))
+    assert len(run.results) == 10_000
+    stored(run, verdict)
+    return place
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_report_of_ten_thousand_steps_takes_little_memory(ten_thousand_steps: Path, form: str) -> None:
+    words = [sys.executable, "-I", "-S", "-c", SMALL, sys.executable, "-m", "tipc", "report", *FORMS[form]]
+    with open(ten_thousand_steps / "stdout", "wb") as stdout:
+        done = subprocess.run(
+            words, cwd=ten_thousand_steps, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    written = FORMS[form][1] if len(FORMS[form]) > 1 else "stdout"
+    assert (ten_thousand_steps / written).stat().st_size > 1000
+    # The command may have said something on stderr, too: the figure is its last line.
+    assert int(done.stderr.splitlines()[-1]) / 1024 <= MOST
