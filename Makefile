@@ -24,9 +24,9 @@ test: $(ALL) browser
 test-fast: $(ALL)
 	pytest -n 2 --dist loadgroup -m "not slow"
 
-# The fault suites whole: two hundred kills, and a full disk at every write.
+# The fault suite whole: a full disk at every write.
 sweep: $(ALL)
-	TIPC_SWEEP=1 pytest -n 2 tests/run/test_kills_together.py tests/run/test_no_room.py
+	TIPC_SWEEP=1 pytest -n 2 tests/run/test_no_room.py
 
 lint: $(ALL)
 	ruff check .

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from field.recorder import SCRIPTS, Recorder, recorder
+from field.recorder import BENCHMARK, SCRIPTS, Recorder, recorder
 
 # Checkout, folder of the model repository, family of its scripts (what a training leaves behind).
 PLACES = (
@@ -34,9 +35,11 @@ MODES = {
     "paddle2onnx": ("paddle2onnx_infer",),
     "infer": ("whole_infer",),
     "dy2static": ("lite_train_lite_infer",),
+    BENCHMARK: (BENCHMARK,),
 }
 # Words in the names of files that belong to other chains.
 OTHERS = ("serving", "_cpp", "cpp_", "lite_arm", "lite_cpp", "pipeline", "js_")
+BLOCK = re.compile(r"\btrain_benchmark_params\b")  # what benchmark_train.sh reads of a training config
 RIGHT, WRONG, REFUSED = "right", "wrong", "refused"
 
 
@@ -74,9 +77,12 @@ def chain_of(path: Path) -> str:
 
 
 def configs(root: Path) -> Iterator[tuple[str, str]]:
-    """(chain, config) for every config of a model repository."""
+    """(chain, config) for every config of a model repository; one with the block of a benchmark twice."""
     for path in sorted((root / "test_tipc/configs").rglob("*.txt")):
-        yield chain_of(path), path.relative_to(root).as_posix()
+        config = path.relative_to(root).as_posix()
+        yield chain_of(path), config
+        if BLOCK.search(path.read_text(encoding="utf-8", errors="replace")):
+            yield BENCHMARK, config
 
 
 class Kept:
@@ -112,7 +118,10 @@ class Kept:
     def _key(self, chain: str, config: str, mode: str) -> str:
         digest = hashlib.sha256()
         tipc = self.root / "test_tipc"
-        for path in (self.root / SCRIPTS[chain], tipc / "common_func.sh", tipc / "utils_func.sh"):
+        scripts = [self.root / SCRIPTS[chain], tipc / "common_func.sh", tipc / "utils_func.sh"]
+        if chain == BENCHMARK:
+            scripts.append(self.root / SCRIPTS["train"])  # which it has run its copies of the config
+        for path in scripts:
             if path.exists():
                 digest.update(path.read_bytes())
         digest.update((self.root / config).read_bytes())

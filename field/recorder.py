@@ -20,12 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+BENCHMARK = "benchmark_train"
 SCRIPTS = {
     "train": "test_tipc/test_train_inference_python.sh",
     "ptq": "test_tipc/test_ptq_inference_python.sh",
     "paddle2onnx": "test_tipc/test_paddle2onnx.sh",
     "infer": "test_tipc/test_inference_python.sh",
     "dy2static": "test_tipc/test_train_dy2static_python.sh",
+    BENCHMARK: "test_tipc/benchmark_train.sh",
 }
 # What a training leaves in its output folder, where the script looks for it.
 LEAVES = {
@@ -37,6 +39,8 @@ STUBS = ("python", "python3", "python3.7", "paddle2onnx", "pip", "pip3", "pip3.7
 SILENT = ("sleep", "wget", "curl", "git", "apt", "apt-get", "nvidia-smi", "tar", "unzip")
 # Set by bash itself, by this recorder, or a mere counter of the script's loop.
 NOT_EXPORTED = {"CUDA_VISIBLE_DEVICES", "Count", "OLDPWD", "PWD", "SHLVL", "_"}
+# What benchmark_train.sh notes of the machine, of the checkout and of the time that a run took.
+NOTED = {"str_tmp", "frame_version", "frame_commit", "model_branch", "model_commit", "model_run_time"}
 SECONDS = 120
 
 _END, _UNSET = "\x1e", "\x1f"
@@ -122,7 +126,7 @@ class Recorder:
         self.repository = repository
         self.family = family
         self.scratch = scratch
-        self.root = scratch / "root"
+        self.root = scratch / repository.resolve().name  # benchmark_train.sh names its logs after it
         self.bin = scratch / "bin"
         self._make_stubs(STUBS)
         for name in SILENT:
@@ -141,7 +145,10 @@ class Recorder:
         calls.write_bytes(b"")
         env = self._environment(lines, calls)
         output, code, trouble = _run(["bash", SCRIPTS[chain], config, mode], self.root, env)
-        commands = [self._call(*parts) for parts in _read_calls(calls, set(env))]
+        hidden = set(env) | NOT_EXPORTED | NOTED
+        commands = [self._call(*parts) for parts in _read_calls(calls, hidden)]
+        if chain == BENCHMARK:
+            commands = [call for call in commands if not _asks_only(call)]
         return Recording(config, mode, commands, [self._plain(line) for line in output], code, trouble)
 
     def _environment(self, lines: list[str], calls: Path) -> dict[str, str]:
@@ -214,7 +221,14 @@ def _run(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[list[str], in
     return _STATUS.findall(output.decode("utf-8", "surrogateescape")), process.returncode, trouble
 
 
-def _read_calls(path: Path, known: set[str]) -> Iterator[tuple[str, str, dict[str, str], list[str]]]:
+def _asks_only(call: Call) -> bool:
+    """Whether a call of benchmark_train.sh only asks which paddle there is."""
+    if call.argv[1:2] == ["-c"]:
+        return call.argv[0].startswith("python")
+    return call.argv == ["pip", "list"] and call.cwd == "."
+
+
+def _read_calls(path: Path, hidden: set[str]) -> Iterator[tuple[str, str, dict[str, str], list[str]]]:
     words = path.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1]
     while words:
         end = words.index(_END)
@@ -222,7 +236,7 @@ def _read_calls(path: Path, known: set[str]) -> Iterator[tuple[str, str, dict[st
         rest = words[end + 1 :]
         last = rest.index(_END)
         env = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-        yield cuda, cwd, {k: v for k, v in env.items() if k not in known | NOT_EXPORTED}, rest[:last]
+        yield cuda, cwd, {k: v for k, v in env.items() if k not in hidden}, rest[:last]
         words = rest[last + 1 :]
 
 

@@ -225,7 +225,40 @@ _SMALL = (
         "crop_size: [256, 256]",
     ),
 )
-_SEG_AMP = "train_linux_gpu_normal_amp_infer_python_linux_gpu_cpu.txt"
+_AMP = "train_linux_gpu_normal_amp_infer_python_linux_gpu_cpu.txt"
+_ROUNDED = "the export rounds the output of every layer to 8 bits, which the trained network does not"
+_CLAS_PACT = (
+    (r"^-o Global.enable_mkldnn:.*", "-o Global.enable_mkldnn:True"),
+    # The config starts from pretrained weights; from nothing, it has to learn something first.
+    (r"^(-o Global.epochs:lite_train_lite_infer)=\d+", r"\1=25"),
+    (
+        r"^(pact_train:tools/\S+ -c .*)",
+        r"\1 -o Optimizer.lr.warmup_epoch=0 -o Global.eval_during_train=False",
+    ),
+)
+_FP32_IS_LEFT_OUT = (
+    "inference is asked for in fp32, which the script leaves out for a quantised model: none runs"
+)
+_NOT_LOADED = "the evaluation is not told to quantise: none of the convolutions' weights is loaded"
+# Without oneDNN the script runs no quantised model on a CPU.
+_DET_PACT = ((r"^--enable_mkldnn:.*", "--enable_mkldnn:True"),)
+_DET_START = (
+    Repair(
+        "the weights to start from are downloaded",
+        "configs/slim/quant/yolov3_mobilenet_v3_qat.yml",
+        "https://paddledet.bj.bcebos.com/models/yolov3_mobilenet_v3_large_270e_coco.pdparams",
+        "dataset/start.pdparams",
+    ),
+)
+_ANY_BOX = (
+    Repair(
+        "a network that starts from nothing has no box with a score above 0.01",
+        "configs/ppyoloe/_base_/ppyoloe_crn.yml",
+        "score_threshold: 0.01",
+        "score_threshold: 0.0001",
+    ),
+)
+_PPYOLOE = "ppyoloe/ppyoloe_crn_s_300e_coco_train"
 ROWS = (
     Row("PaddleSeg", "pphumanseg_lite/train_infer_python.txt", "base", "pphumanseg_lite", found=True),
     Row(
@@ -267,7 +300,7 @@ ROWS = (
         "PaddleDetection", "picodet/picodet_s_320_coco_lcnet_train_infer_python.txt", "base", "picodet_s_320"
     ),
     Row("models", "mobilenet_v3_small/train_infer_python.txt", "base", "Step6"),
-    Row("PaddleSeg", f"pphumanseg_lite/{_SEG_AMP}", "AMP", "pphumanseg_lite"),
+    Row("PaddleSeg", f"pphumanseg_lite/{_AMP}", "AMP", "pphumanseg_lite"),
     Row(
         "PaddleSeg",
         "pphumanseg_lite/train_pact_infer_python.txt",
@@ -283,7 +316,7 @@ ROWS = (
         repairs=_SEG_INT8,
     ),
     Row("PaddleSeg", "fcn_hrnetw18_small/train_infer_python.txt", "base", "fcn_hrnetw18_small"),
-    Row("PaddleSeg", f"fcn_hrnetw18_small/{_SEG_AMP}", "AMP", "fcn_hrnetw18_small"),
+    Row("PaddleSeg", f"fcn_hrnetw18_small/{_AMP}", "AMP", "fcn_hrnetw18_small"),
     Row(
         "PaddleSeg",
         "fcn_hrnetw18_small/train_pact_infer_python.txt",
@@ -299,7 +332,7 @@ ROWS = (
         edits=_FEW,
         repairs=_SMALL,
     ),
-    Row("PaddleSeg", f"pp_liteseg_stdc1/{_SEG_AMP}", "AMP", "pp_liteseg_stdc1", edits=_FEW, repairs=_SMALL),
+    Row("PaddleSeg", f"pp_liteseg_stdc1/{_AMP}", "AMP", "pp_liteseg_stdc1", edits=_FEW, repairs=_SMALL),
     Row(
         "PaddleSeg",
         "pp_liteseg_stdc1/train_pact_infer_python.txt",
@@ -329,26 +362,36 @@ ROWS = (
         "PPLCNet/PPLCNet_x0_25_train_pact_infer_python.txt",
         "PACT",
         "PPLCNet_x0_25",
-        fault="the export rounds the output of every layer to 8 bits, which the trained network does not",
-        edits=(
-            (r"^-o Global.enable_mkldnn:.*", "-o Global.enable_mkldnn:True"),
-            # The config starts from pretrained weights; from nothing, it has to learn something first.
-            (r"^(-o Global.epochs:lite_train_lite_infer)=\d+", r"\1=25"),
-            (
-                r"^(pact_train:tools/\S+ -c .*)",
-                r"\1 -o Optimizer.lr.warmup_epoch=0 -o Global.eval_during_train=False",
-            ),
-        ),
+        fault=_ROUNDED,
+        edits=_CLAS_PACT,
     ),
+    Row("PaddleClas", f"PPLCNet/PPLCNet_x0_25_{_AMP}", "AMP", "PPLCNet_x0_25"),
     Row("PaddleClas", "ResNet/ResNet50_train_infer_python.txt", "base", "ResNet50"),
+    Row("PaddleClas", f"ResNet/ResNet50_{_AMP}", "AMP", "ResNet50"),
+    Row(
+        "PaddleClas",
+        "ResNet/ResNet50_train_pact_infer_python.txt",
+        "PACT",
+        "ResNet50",
+        fault=_ROUNDED,
+        edits=_CLAS_PACT,
+    ),
     Row("PaddleOCR", "ch_ppocr_mobile_v2_0_det/train_infer_python.txt", "base", "ch_ppocr_mobile_v2_0_det"),
-    Row("PaddleOCR", f"ch_ppocr_mobile_v2_0_rec/{_SEG_AMP}", "AMP", "ch_ppocr_mobile_v2_0_rec"),
+    Row("PaddleOCR", f"ch_ppocr_mobile_v2_0_det/{_AMP}", "AMP", "ch_ppocr_mobile_v2_0_det"),
+    Row(
+        "PaddleOCR",
+        "ch_ppocr_mobile_v2_0_det/train_pact_infer_python.txt",
+        "PACT",
+        "ch_ppocr_mobile_v2_0_det",
+        fault=_FP32_IS_LEFT_OUT,
+    ),
+    Row("PaddleOCR", f"ch_ppocr_mobile_v2_0_rec/{_AMP}", "AMP", "ch_ppocr_mobile_v2_0_rec"),
     Row(
         "PaddleOCR",
         "ch_ppocr_mobile_v2_0_rec/train_pact_infer_python.txt",
         "PACT",
         "ch_ppocr_mobile_v2_0_rec",
-        fault="inference is asked for in fp32, which the script leaves out for a quantised model: none runs",
+        fault=_FP32_IS_LEFT_OUT,
     ),
     Row(
         "PaddleOCR",
@@ -369,17 +412,9 @@ ROWS = (
         "picodet/picodet_s_320_coco_lcnet_train_pact_infer_python.txt",
         "PACT",
         "picodet_s_320",
-        fault="the evaluation is not told to quantise: none of the 98 convolutions' weights is loaded",
-        # Without oneDNN the script runs no quantised model on a CPU.
-        edits=((r"^--enable_mkldnn:.*", "--enable_mkldnn:True"),),
-        repairs=(
-            Repair(
-                "the weights to start from are downloaded",
-                "configs/slim/quant/yolov3_mobilenet_v3_qat.yml",
-                "https://paddledet.bj.bcebos.com/models/yolov3_mobilenet_v3_large_270e_coco.pdparams",
-                "dataset/start.pdparams",
-            ),
-        ),
+        fault=_NOT_LOADED,
+        edits=_DET_PACT,
+        repairs=_DET_START,
     ),
     Row(
         "PaddleDetection",
@@ -387,19 +422,22 @@ ROWS = (
         "base",
         "yolov3_mobilenet_v1",
     ),
+    Row("PaddleDetection", f"{_PPYOLOE}_infer_python.txt", "base", "ppyoloe_crn_s", repairs=_ANY_BOX),
     Row(
         "PaddleDetection",
-        "ppyoloe/ppyoloe_crn_s_300e_coco_train_infer_python.txt",
-        "base",
+        f"ppyoloe/ppyoloe_crn_s_300e_coco_{_AMP}",
+        "AMP",
         "ppyoloe_crn_s",
-        repairs=(
-            Repair(
-                "a network that starts from nothing has no box with a score above 0.01",
-                "configs/ppyoloe/_base_/ppyoloe_crn.yml",
-                "score_threshold: 0.01",
-                "score_threshold: 0.0001",
-            ),
-        ),
+        repairs=_ANY_BOX,
+    ),
+    Row(
+        "PaddleDetection",
+        f"{_PPYOLOE}_pact_infer_python.txt",
+        "PACT",
+        "ppyoloe_crn_s",
+        fault=_NOT_LOADED,
+        edits=_DET_PACT,
+        repairs=(*_ANY_BOX, *_DET_START),
     ),
     Row("models", "mobilenet_v3_small/train_amp_infer_python.txt", "AMP", "Step6"),
     Row(

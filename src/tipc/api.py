@@ -35,7 +35,7 @@ def lint(config: PathLike, *, dialect: str = "", repo: PathLike | None = None) -
     """What is wrong in a config file, in the order of its lines."""
     from tipc.config.lint.linter import lint_file
 
-    return lint_file(os.fspath(config), dialect=dialect, repo=os.fspath(repo) if repo else "")
+    return lint_file(os.fspath(config), dialect=dialect, repo=os.fspath(repo or ""))
 
 
 def run(
@@ -60,9 +60,10 @@ def run(
     from tipc.run.schedule.scheduler import Settings
     from tipc.run.show.progress import Progress
 
-    named = [configs] if isinstance(configs, (str, os.PathLike)) else list(configs)
+    if isinstance(configs, (str, os.PathLike)):
+        configs = [configs]
     request = sessions.Request(
-        configs=tuple(os.path.abspath(config) for config in named),
+        configs=tuple(map(os.path.abspath, configs)),
         mode=mode,
         plan=options or PlanOptions(),
         expression=select,
@@ -101,4 +102,6 @@ def load_run(ref: PathLike | None = None, home: Path | None = None) -> Run:
     """A run of before: by its id, the beginning of one, or its directory; the newest without any."""
     from tipc.run.record import run_store
 
-    return run_store.load_run(os.fspath(ref) if ref is not None else None, home)
+    if ref is not None:
+        ref = os.fspath(ref)
+    return run_store.load_run(ref, home)

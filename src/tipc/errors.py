@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tipc.language import DEFAULT, say
+from tipc.language import say
+from tipc.message import Message, in_english, spoken, wording
 from tipc.visible import visible, visible_name
 
 PASSED = 0
@@ -16,29 +16,11 @@ INTERRUPTED = 130
 FILES_NAMED = 5  # of those that have the same problem, besides the first
 
 
-@dataclass(frozen=True)
-class ErrorText:
-    """A text for people: its English template, and what is put into it. ``str`` is in the user's language."""
-
-    english: str
-    values: dict[str, object]
-
-    def __str__(self) -> str:
-        return say(self.english, **self.values)
-
-    def in_english(self) -> str:
-        """For files and for programs, which must not depend on who reads."""
-        values = {name: _in_english(value) for name, value in self.values.items()}
-        return say(self.english, DEFAULT, **values)
-
-
-def _in_english(value: object) -> object:
-    return value.in_english() if isinstance(value, ErrorText) else value
-
-
-def wording(english: str, **values: object) -> ErrorText:
-    """What an error says: ``wording("there is no device `{name}`", name=name)``."""
-    return ErrorText(english, values)
+def code_of(passed: bool) -> int:
+    """The exit code of a command that judges."""
+    if passed:
+        return PASSED
+    return FAILED
 
 
 class TipcError(Exception):
@@ -48,12 +30,12 @@ class TipcError(Exception):
 
     def __init__(
         self,
-        message: str | ErrorText,
+        message: str | Message,
         *,
         path: str | None = None,
         line: int = 0,
         column: int = 0,
-        remedy: str | ErrorText = "",
+        remedy: str | Message = "",
     ) -> None:
         super().__init__(message)
         self.told = message
@@ -65,26 +47,26 @@ class TipcError(Exception):
     @property
     def message(self) -> str:
         """What is wrong, in English: it may be kept in a file."""
-        return str(_in_english(self.told))
+        return in_english(self.told)
 
     @property
     def remedy(self) -> str:
         """What to do about it, in English."""
-        return str(_in_english(self.advice))
+        return in_english(self.advice)
 
     def __str__(self) -> str:
         where = visible_name(self.path or "")
         if where and self.line:
-            where += f":{self.line}" + (f":{self.column}" if self.column else "")
-        message = visible(_spoken(self.told))
-        text = f"{where}: {message}" if where else message
-        remedy = _spoken(self.advice)
-        return f"{text}\n  {say('try: ')}{visible(remedy)}" if remedy else text
-
-
-def _spoken(text: str | ErrorText) -> str:
-    """In the user's language; a text without parameters is its own template."""
-    return say(text) if isinstance(text, str) else str(text)
+            where += f":{self.line}"
+            if self.column:
+                where += f":{self.column}"
+        text = visible(spoken(self.told))
+        if where:
+            text = f"{where}: {text}"
+        remedy = spoken(self.advice)
+        if remedy:
+            text += f"\n  {say('try: ')}{visible(remedy)}"
+        return text
 
 
 def told_once(problems: Sequence[TipcError]) -> list[str]:
@@ -116,3 +98,18 @@ class EnvironmentProblem(TipcError):
     """This machine lacks what is needed (an interpreter, a disk with room, …): exit code 3."""
 
     exit_code = ENVIRONMENT
+
+
+__all__ = [
+    "ENVIRONMENT",
+    "FAILED",
+    "INTERRUPTED",
+    "PASSED",
+    "USAGE",
+    "EnvironmentProblem",
+    "Message",
+    "TipcError",
+    "UsageError",
+    "told_once",
+    "wording",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from tipc.errors import ErrorText, wording
+from tipc.errors import Message, wording
 
 
 def closest(word: str, known: Iterable[str]) -> str:
@@ -15,7 +15,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     return "".join(get_close_matches(word, list(known), n=1))
 
 
-def one_of(word: str, known: Iterable[str]) -> ErrorText:
+def one_of(word: str, known: Iterable[str]) -> Message:
     """``did you mean `gpu`? one of cpu, gpu``; without the question where nothing is close."""
     names = list(known)
     listed = ", ".join(names)
@@ -25,17 +25,21 @@ def one_of(word: str, known: Iterable[str]) -> ErrorText:
     return wording("one of {names}", names=listed)
 
 
-def path_meant(path: str) -> str | ErrorText:
+def path_meant(path: str) -> str | Message:
     """``did you mean `…`?`` with the path that is there, mended part by part; empty where there is none."""
-    there = os.sep if path.startswith(os.sep) else ""
+    there = ""
+    if path.startswith(os.sep):
+        there = os.sep
     for part in path.split(os.sep):
-        step = os.path.join(there, part) if there else part
+        step = os.path.join(there, part)
         if part and not os.path.exists(step):
             step = os.path.join(there, closest(part, _names(there or ".")))
             if step == there or not os.path.exists(step):
                 return ""
         there = step
-    return wording("did you mean `{close}`?", close=there) if there else ""
+    if not there:
+        return ""
+    return wording("did you mean `{close}`?", close=there)
 
 
 def _names(directory: str) -> list[str]:

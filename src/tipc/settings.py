@@ -112,7 +112,9 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
         raise UsageError("not valid TOML: it is nested too deeply", path=path) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at line (\d+), column (\d+)", str(error))
-        line, column = (int(place[1]), int(place[2])) if place else (0, 0)
+        line = column = 0
+        if place:
+            line, column = int(place[1]), int(place[2])
         message = str(error).partition(" (at ")[0]
         raise UsageError(
             wording("not valid TOML: {message}", message=message), path=path, line=line, column=column
@@ -123,7 +125,9 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
 def _checked(name: str, value: Any, path: str, text: str) -> Any:
     """The value, or an error that points at its line."""
     found = re.search(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*=", text, re.MULTILINE)
-    line = text.count("\n", 0, found.start()) + 1 if found else 0
+    line = 0
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
     setting = SETTINGS.get(name)
     if setting is None:
         remedy = one_of(name, SETTINGS)

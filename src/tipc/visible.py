@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 # Control characters but tab and line end, in seven and eight bits, and what turns the direction of a text.
@@ -36,7 +36,9 @@ class Visible:
 
     def __init__(self, stream: TextIO, environment: Mapping[str, str]) -> None:
         self._stream = stream
-        self._unfit = _FOREIGN if stream.isatty() else _ALL
+        self._unfit = _ALL
+        if stream.isatty():
+            self._unfit = _FOREIGN
         self._on_github = environment.get("GITHUB_ACTIONS") == "true"
         self._at_start = True  # of a line
 
@@ -51,9 +53,15 @@ class Visible:
             if self._at_start:
                 head = _COMMAND.sub(r"\1\\\2", head)
             safe = head + newline + _COMMAND.sub(r"\1\\\2", rest)
-            self._at_start = safe.endswith("\n") if safe else self._at_start
+            if safe:
+                self._at_start = safe.endswith("\n")
         self._stream.write(safe)
         return len(text)
+
+    def writelines(self, parts: Iterable[str]) -> None:
+        """The stream's own would write them as they are."""
+        for part in parts:
+            self.write(part)
 
     def write_command(self, line: str) -> None:
         """A line for GitHub that is our own."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
-from tipc.errors import FAILED, PASSED
+from tipc.errors import code_of
 
 if TYPE_CHECKING:
     from tipc.align import Alignment, TensorDifference
@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("\n")
     else:
         show(alignment)
-    return PASSED if alignment.ok else FAILED
+    return code_of(alignment.ok)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,19 +85,19 @@ def show(alignment: Alignment) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from tipc.kinds import FAIL, PASS, SIGNS, STATE_OF_STATUS
+    from tipc.kinds import mark_of
 
     table = Table(box=None, pad_edge=False)
     for column in ("", "stage", "name", "mean |Δ|", "max |Δ|", "allowed", "difference / allowed, log scale"):
         table.add_column(column)
     for tensor in alignment.tensors:
-        sign = SIGNS[STATE_OF_STATUS[PASS if tensor.ok else FAIL]].mark
+        sign = mark_of(tensor.ok)
         if tensor.mean or tensor.ok:
             figures = [f"{tensor.mean:.1e}", f"{tensor.largest:.1e}"]
         else:
             figures = [tensor.state, ""]
         row = [sign, tensor.stage, tensor.name, *figures, f"{tensor.threshold:.0e}", bar(tensor)]
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(Text, row))
     console = Console(file=sys.stdout, highlight=False)
     console.print(table)
     console.print(Text(conclusion(alignment)))

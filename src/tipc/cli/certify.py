@@ -7,6 +7,7 @@ import json
 import sys
 
 from tipc.cli.options import Parser
+from tipc.errors import code_of
 
 
 def main(argv: list[str]) -> int:
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("\n")
     else:
         sys.stdout.write(verdict_text(verdict, sentence(run.left_out)))
-    return 0 if verdict.passed else 1
+    return code_of(verdict.passed)
 
 
 def parser() -> argparse.ArgumentParser:

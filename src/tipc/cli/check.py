@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from tipc.cli.align import threshold
 from tipc.cli.options import Parser, parse
+from tipc.errors import code_of
+from tipc.language import say
 from tipc.settings import LEVELS
 from tipc.visible import visible_name
 
@@ -51,9 +53,11 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(checklist_markdown(verdict.findings, scene.repo.name))
     else:
         sys.stdout.write(checklist_text(verdict.findings))
-        told = f"{verdict.count(PASS)} of {len(verdict.findings)} points are in order"
+        told = say(
+            "{count} of {all} points are in order", count=verdict.count(PASS), all=len(verdict.findings)
+        )
         sys.stdout.write(f"{visible_name(str(scene.repo))}: {told}\n")
-    return 0 if verdict.passed else 1
+    return code_of(verdict.passed)
 
 
 def parser() -> Parser:
@@ -96,7 +100,7 @@ def parser() -> Parser:
 def run_docs(scene: RepoScene, python: str) -> tuple[DocRun, ...]:
     """Run the documents' commands, and say on stderr how each block ended."""
     from tipc.certify.evidence.doc_runs import run_documents
-    from tipc.kinds import FAILED, GPU, PASSED, SIGNS, SKIPPED
+    from tipc.kinds import GPU, SIGNS, SKIPPED, mark_of
     from tipc.language import sentence
     from tipc.plan.target.interpreter import resolve
     from tipc.run.environment import describe
@@ -105,10 +109,12 @@ def run_docs(scene: RepoScene, python: str) -> tuple[DocRun, ...]:
         if run.left_out:
             sign, told = SIGNS[SKIPPED].mark, sentence(run.left_out)
         else:
-            sign = SIGNS[PASSED if run.status == 0 else FAILED].mark
+            sign = mark_of(run.status == 0)
             told = f"exit {run.status}, {run.seconds:.0f} s, {run.log}"
         sys.stderr.write(f"{sign} {run.name}  {told}\n")
 
-    devices = [GPU] if describe().get("gpus") else []
+    devices = []
+    if describe().get("gpus"):
+        devices.append(GPU)
     logs = scene.repo / ".tipc" / "docs" / time.strftime("%Y%m%d-%H%M%S")
     return run_documents(scene.repo, logs, resolve(python).program, devices, say)

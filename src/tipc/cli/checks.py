@@ -19,7 +19,9 @@ def main(argv: list[str]) -> int:
     checks = all_checks().values()
     if options.json:
         names = ("id", "title", "scope", "reads", "reason", "remedy")
-        listed = [{name: getattr(check, name) for name in names} for check in checks]
+        listed = []
+        for check in checks:
+            listed.append({name: getattr(check, name) for name in names})
         json.dump({"schema": "tipc.checks/1", "checks": listed}, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
-from tipc.errors import FAILED, PASSED, UsageError, wording
+from tipc.errors import UsageError, code_of, wording
 
 if TYPE_CHECKING:
     from tipc.report.history.past import Past
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     from tipc.run.record.run_store import home
 
     with History(home()) as history:
-        new = find_entry(history, args.runs[-1] if args.runs else None)
+        new = find_entry(history, (args.runs or [None])[-1])
         earlier = history.before(new)
         if len(args.runs) == 2:
             old = find_entry(history, args.runs[0])
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
         write_lines(sys.stdout, differences(result, everything=args.all))
     if args.html:
         _write_page(args.html, new.id, Past((*earlier[-RUNS:], new), result))
-    return FAILED if result.regression else PASSED
+    return code_of(not result.regression)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -62,22 +62,28 @@ def parser() -> argparse.ArgumentParser:
 
 def described(name: str) -> CompletedCommand:
     """A command as its parser tells it."""
-    actions = import_module(f"tipc.cli.{name}").parser()._actions
-    options = [
-        CompletedOption(
-            names=tuple(action.option_strings),
-            help=(action.help or "").replace("%%", "%"),
-            takes_value=action.nargs not in (0, "?"),
-            words=_values(action, name),
-        )
-        for action in actions
-        if action.option_strings and action.help != argparse.SUPPRESS
-    ]
-    if not any("--lang" in option.names for option in options):
+    options = []
+    names: list[str] = []
+    words: dict[str, None] = {}
+    for action in import_module(f"tipc.cli.{name}").parser()._actions:
+        if not action.option_strings:
+            words.update(dict.fromkeys(_values(action, name)))
+        elif action.help != argparse.SUPPRESS:
+            names += action.option_strings
+            options.append(_option(action, name))
+    if "--lang" not in names:
         options.append(CompletedOption(("--lang",), "the language of messages", True, LANGUAGES))
     options.append(CompletedOption(("--color",), "whether output is coloured", True, WHEN))
-    words = [word for action in actions if not action.option_strings for word in _values(action, name)]
-    return CompletedCommand(name, COMMANDS[name], tuple(options), tuple(dict.fromkeys(words)))
+    return CompletedCommand(name, COMMANDS[name], tuple(options), tuple(words))
+
+
+def _option(action: argparse.Action, command: str) -> CompletedOption:
+    return CompletedOption(
+        names=tuple(action.option_strings),
+        help=(action.help or "").replace("%%", "%"),
+        takes_value=action.nargs not in (0, "?"),
+        words=_values(action, command),
+    )
 
 
 def _values(action: argparse.Action, command: str) -> tuple[str, ...]:
@@ -107,22 +113,24 @@ def _values(action: argparse.Action, command: str) -> tuple[str, ...]:
 
 def bash(commands: list[CompletedCommand]) -> str:
     """The script for bash."""
-    cases, values = [], []
+    known, cases, values = [], [], []
     for command in commands:
-        names = " ".join(name for option in command.options for name in option.names)
-        words = " ".join(command.words)
-        cases.append(f"    {command.name}) options={shlex.quote(names)} words={shlex.quote(words)} ;;")
+        known.append(command.name)
+        names: list[str] = []
         for option in command.options:
+            names += option.names
             if option.takes_value:
                 listed = shlex.quote(" ".join(option.words))
-                places = "|".join(f"'{command.name} {name}'" for name in option.names)
+                places = "|".join([f"'{command.name} {name}'" for name in option.names])
                 values.append(f"    {places}) options= words={listed} value=yes ;;")
+        options, words = shlex.quote(" ".join(names)), shlex.quote(" ".join(command.words))
+        cases.append(f"    {command.name}) options={options} words={words} ;;")
     return f"""# tipc completion for bash
 _tipc() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} options= words= value=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W {shlex.quote(" ".join(one.name for one in commands))} -- "$cur"))
+    COMPREPLY=($(compgen -W {shlex.quote(" ".join(known))} -- "$cur"))
     return
   fi
   case $command in
@@ -148,20 +156,23 @@ complete -F _tipc {" ".join(PROGRAMS)}
 
 def zsh(commands: list[CompletedCommand]) -> str:
     """The script for zsh."""
-    names = " ".join(shlex.quote(f"{one.name}:{_zsh_text(one.help)}") for one in commands)
-    cases = []
+    known, cases = [], []
     for command in commands:
-        specs = [spec for option in command.options for spec in _zsh_specs(option)]
-        rest = "_files"
+        known.append(shlex.quote(f"{command.name}:{_zsh_text(command.help)}"))
+        specs = []
+        for option in command.options:
+            specs += _zsh_specs(option)
+        rest = "*:file:_files"
         if command.words:
-            rest = f"_alternative 'words:word:({' '.join(command.words)})' 'files:file:_files'"
-        specs.append(shlex.quote(f"*:argument:{{ {rest} }}" if command.words else "*:file:_files"))
+            words = f"'words:word:({' '.join(command.words)})'"
+            rest = f"*:argument:{{ _alternative {words} 'files:file:_files' }}"
+        specs.append(shlex.quote(rest))
         joined = " \\\n        ".join(specs)
         cases.append(f"    {command.name})\n      _arguments \\\n        {joined} ;;")
     return f"""#compdef {" ".join(PROGRAMS)}
 _tipc() {{
   if ((CURRENT == 2)); then
-    local -a known=({names})
+    local -a known=({" ".join(known)})
     _describe command known
     return
   fi
@@ -194,20 +205,25 @@ def fish(commands: list[CompletedCommand]) -> str:
     """The script for fish."""
     lines = ["# tipc completion for fish"]
     for program in PROGRAMS:
-        lines += [
-            f"complete -c {program} -f -n __fish_use_subcommand -a {one.name} -d {_fish_text(one.help)}"
-            for one in commands
-        ]
+        first = f"complete -c {program} -f -n __fish_use_subcommand"
+        for command in commands:
+            lines.append(f"{first} -a {command.name} -d {_fish_text(command.help)}")
         for command in commands:
             when = f"complete -c {program} -n '__fish_seen_subcommand_from {command.name}'"
             if command.words:
                 lines.append(f"{when} -a {_fish_text(' '.join(command.words))}")
-            lines += [f"{when} {_fish_option(option)}" for option in command.options]
+            for option in command.options:
+                lines.append(f"{when} {_fish_option(option)}")
     return "\n".join(lines) + "\n"
 
 
 def _fish_option(option: CompletedOption) -> str:
-    words = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names]
+    words = []
+    for name in option.names:
+        if name.startswith("--"):
+            words.append(f"-l {name[2:]}")
+        else:
+            words.append(f"-s {name[1:]}")
     if option.words:
         words.append(f"-xa {_fish_text(' '.join(option.words))}")
     elif option.takes_value:

@@ -19,7 +19,7 @@ def write_crash_report(argv: list[str]) -> str:
         f"tipc {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"$ tipc {shlex.join(argv)}\n\n{traceback.format_exc()}"
     )
-    name = kind.__name__ if kind else "error"
+    name = getattr(kind, "__name__", "error")
     try:
         handle, path = tempfile.mkstemp(prefix="tipc-crash-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

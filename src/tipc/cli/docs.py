@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tipc.cli.options import Parser
-from tipc.errors import FAILED, PASSED
+from tipc.errors import code_of
 
 
 def main(argv: list[str]) -> int:
@@ -22,8 +22,9 @@ def main(argv: list[str]) -> int:
     found = documents(
         args.repo, views_of_repository(args.repo, args.runs, finished=True), LANGUAGES[args.lang]
     )
-    changed = [document for document in found if document.changed]
+    changed = False
     for document in found:
+        changed = changed or document.changed
         if not document.changed:
             state = "up to date"
         elif args.check:
@@ -36,7 +37,7 @@ def main(argv: list[str]) -> int:
             document.path.parent.mkdir(parents=True, exist_ok=True)
             write_text(document.path, document.new)
         sys.stdout.write(f"{state:<14}  {document.path}\n")
-    return FAILED if args.check and changed else PASSED
+    return code_of(not (args.check and changed))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tipc.cli.options import Parser
 from tipc.kinds import mark_of
+from tipc.language import DEFAULT, say, sentence
+from tipc.reasons import Reason
 
 if TYPE_CHECKING:
-    from tipc.certify.abilities import PaddleFacts
+    from tipc.certify.abilities import Ability, PaddleFacts
 
 
 def main(argv: list[str]) -> int:
@@ -22,21 +24,28 @@ def main(argv: list[str]) -> int:
     if options.paddle:
         return list_releases(as_json=options.json)
 
-    from tipc.certify.abilities import ask_paddle
-    from tipc.errors import ENVIRONMENT
+    from tipc.certify.abilities import abilities, ask_paddle
+    from tipc.errors import ENVIRONMENT, PASSED
     from tipc.plan.target.interpreter import resolve
     from tipc.run.environment import describe
 
     interpreter = resolve(options.python).program
     environment, paddle = describe(), ask_paddle(interpreter)
+    found = abilities(environment, paddle)
+    missing: list[Reason] = []
+    if options.configs:
+        missing = missing_in(options.configs, options.python)
     data = summary(environment, paddle, interpreter)
-    data["missing"] = missing_in(options.configs, options.python) if options.configs else []
     if options.json:
+        data["can_certify"] = [in_english_only(ability) for ability in found]
+        data["missing"] = [sentence(reason, DEFAULT) for reason in missing]
         json.dump(data, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(as_text(data))
-    return ENVIRONMENT if paddle.error or data["missing"] else 0
+        sys.stdout.write(as_text(data, found, missing))
+    if paddle.error or missing:
+        return ENVIRONMENT
+    return PASSED
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,17 +58,18 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def missing_in(configs: list[str], python: str) -> list[str]:
-    """What the environment lacks for some configs, in sentences."""
-    from tipc.language import sentence
+def missing_in(configs: list[str], python: str) -> list[Reason]:
+    """What the environment lacks for some configs."""
     from tipc.plan.build import build_plan
     from tipc.plan.request import PlanOptions, expand
     from tipc.run.missing import missing_for
 
-    chosen = "" if python == "python3" else python
+    chosen = python
+    if python == "python3":
+        chosen = ""
     expansion = expand(configs, None)
     plans = [build_plan(config, expansion.mode, PlanOptions(python=chosen)) for config in expansion.configs]
-    return [sentence(reason) for reason in missing_for(plans)]
+    return missing_for(plans)
 
 
 def list_releases(*, as_json: bool) -> int:
@@ -70,14 +80,15 @@ def list_releases(*, as_json: bool) -> int:
     if as_json:
         json.dump({"schema": "tipc.releases/1", "paddlepaddle": versions}, sys.stdout, indent=1)
         sys.stdout.write("\n")
-    else:
-        sys.stdout.write("".join(f"{version}\n" for version in versions))
+        return 0
+    for version in versions:
+        sys.stdout.write(f"{version}\n")
     return 0
 
 
 def summary(environment: Mapping[str, Any], paddle: PaddleFacts, interpreter: str) -> dict[str, Any]:
-    """Everything that is told, as JSON."""
-    from tipc.certify.abilities import abilities, cpu_flags
+    """The facts, as JSON."""
+    from tipc.certify.abilities import cpu_flags
 
     cpu = environment.get("cpu", {})
     return {
@@ -88,33 +99,60 @@ def summary(environment: Mapping[str, Any], paddle: PaddleFacts, interpreter: st
         "gpus": environment.get("gpus") or [],
         "interpreter": interpreter,
         "paddle": paddle.model_dump(),
-        "can_certify": [vars(ability) for ability in abilities(environment, paddle)],
     }
 
 
-def build(paddle: Mapping[str, Any]) -> str:
+def in_english_only(ability: Ability) -> dict[str, Any]:
+    """For a program, which must not depend on who reads."""
+    return {
+        "name": ability.name.in_english(),
+        "ready": ability.ready,
+        "reason": ability.reason.in_english(),
+    }
+
+
+def paddle_text(paddle: Mapping[str, Any]) -> str:
+    """Which paddle there is, or why there is none."""
+    if paddle["error"]:
+        return str(paddle["error"])
     if not paddle["compiled_with_cuda"]:
-        return "a build for CPUs"
-    return f"CUDA {paddle['cuda']}, cuDNN {paddle['cudnn']}"
+        return say("{version}, a build for CPUs", version=paddle["version"])
+    return f"{paddle['version']}, CUDA {paddle['cuda']}, cuDNN {paddle['cudnn']}"
 
 
-def as_text(data: Mapping[str, Any]) -> str:
+def gpu_text(gpu: Mapping[str, Any]) -> str:
+    """A GPU as its driver tells it."""
+    return say(
+        "{name}, {memory}, capability {capability}, driver {driver}",
+        name=gpu.get("name", "?"),
+        memory=gpu.get("memory.total", "?"),
+        capability=gpu.get("compute_cap", "?"),
+        driver=gpu.get("driver_version", "?"),
+    )
+
+
+def as_text(data: Mapping[str, Any], found: Sequence[Ability], missing: Sequence[Reason]) -> str:
     """The same for people."""
-    cpu, paddle = data["cpu"], data["paddle"]
+    from rich.cells import cell_len
+
+    cpu = data["cpu"]
     flags = "  ".join(f"{name} {mark_of(has)}" for name, has in cpu["flags"].items())
     rows = [
-        ("platform", data["platform"]),
-        ("cpu", f"{cpu['model'] or 'unknown'} × {cpu['cores']}   {flags}"),
-        ("memory", f"{data['memory'] / 2**30:.1f} GB"),
+        (say("platform"), data["platform"]),
+        ("cpu", f"{cpu['model'] or say('unknown')} × {cpu['cores']}   {flags}"),
+        (say("memory"), f"{data['memory'] / 2**30:.1f} GB"),
     ]
     for gpu in data["gpus"]:
-        name, memory, driver = (gpu.get(key, "?") for key in ("name", "memory.total", "driver_version"))
-        rows.append(("gpu", f"{name}, {memory}, capability {gpu.get('compute_cap', '?')}, driver {driver}"))
+        rows.append(("gpu", gpu_text(gpu)))
     if not data["gpus"]:
-        rows.append(("gpu", "none"))
-    told = paddle["error"] or f"{paddle['version']}, {build(paddle)}"
-    rows += [("paddle", told), ("python", data["interpreter"])]
-    for one in data["can_certify"]:
-        rows.append((mark_of(one["ready"]), f"{one['name']}: {one['reason']}"))
-    rows += [("missing", text) for text in data.get("missing", ())]
-    return "".join(f"{name:<9} {text}\n" for name, text in rows)
+        rows.append(("gpu", say("none")))
+    rows += [("paddle", paddle_text(data["paddle"])), ("python", data["interpreter"])]
+    for one in found:
+        rows.append((mark_of(one.ready), say("{title}: {text}", title=str(one.name), text=str(one.reason))))
+    for reason in missing:
+        rows.append((say("missing"), sentence(reason)))
+    wide = max(cell_len(name) for name, _text in rows)
+    lines = []
+    for name, text in rows:
+        lines.append(f"{name}{' ' * (wide - cell_len(name))}  {text}\n")
+    return "".join(lines)

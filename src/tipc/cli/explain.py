@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from rich.cells import cell_len
 
 from tipc.cli.options import Parser, wrapped
-from tipc.errors import PASSED, ErrorText, UsageError, wording
+from tipc.errors import PASSED, Message, UsageError, wording
 from tipc.language import described, say
 from tipc.language.entry import Described
 
@@ -24,7 +24,7 @@ def main(argv: list[str]) -> int:
         identity = name.upper()
         if identity not in entries:
             close = get_close_matches(identity, entries, n=3)
-            remedy: str | ErrorText = "tipc checks, tipc fixes, docs/lint.md"
+            remedy: str | Message = "tipc checks, tipc fixes, docs/lint.md"
             if close:
                 remedy = wording("did you mean `{close}`?", close=", ".join(close))
             raise UsageError(wording("there is no code, check or fix `{name}`", name=name), remedy=remedy)

@@ -26,7 +26,8 @@ def main(argv: list[str]) -> int:
     for fix in chosen:
         words = described(fix.id, Described(fix.title, fix.reason))
         sys.stdout.write(f"{fix.id}  {words.title}  ({', '.join(fix.dialects)})\n")
-        sys.stdout.writelines(f"       {line}\n" for line in wrapped(words.reason, 89))
+        for line in wrapped(words.reason, 89):
+            sys.stdout.write(f"       {line}\n")
     sys.stdout.write("\n" + say("`tipc plan --as-upstream` makes none of these differences.") + "\n")
     return 0
 

@@ -42,8 +42,8 @@ def main(argv: list[str]) -> int:
             ]
         )
     write_lines(sys.stdout, aligned(rows, gap="  ", indent=""))
-    names = dict.fromkeys((entry.machine, entry.machine_name) for entry in entries)
-    write_lines(sys.stdout, ([Span(f"{mark}  {clean(name)}", "dim")] for mark, name in names))
+    machines = {entry.machine: entry.machine_name for entry in entries}
+    write_lines(sys.stdout, [[Span(f"{mark}  {clean(name)}", "dim")] for mark, name in machines.items()])
     return PASSED
 
 

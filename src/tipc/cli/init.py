@@ -41,10 +41,11 @@ def main(argv: list[str]) -> int:
     ask = not name and sys.stdin.isatty()
     if ask:
         name = question("model's name", "", checked)
-    is_empty = not any(path.name not in IGNORED for path in repo.iterdir())
+    is_empty = not {path.name for path in repo.iterdir()} - set(IGNORED)
+    if not name and is_empty:
+        raise UsageError("which model?", remedy="tipc init --template classification NAME")
     if not name:
-        remedy = "tipc init --template classification NAME" if is_empty else "tipc init --model NAME"
-        raise UsageError("which model?", remedy=remedy)
+        raise UsageError("which model?", remedy="tipc init --model NAME")
     if options.template or (is_empty and not options.tipc):
         return write_template(repo, options.template or TEMPLATES[0], name)
     return write_tipc(repo, name, options, ask)
@@ -60,7 +61,7 @@ def words_of(options: argparse.Namespace) -> tuple[str, Path]:
         raise UsageError(
             wording("one folder at most, not {names}", names=" and ".join(words)), remedy="tipc init --help"
         )
-    return name, Path(words[0] if words else ".")
+    return name, Path(*words)
 
 
 def write_template(repo: Path, task: str, model: str) -> int:
@@ -76,8 +77,10 @@ def write_template(repo: Path, task: str, model: str) -> int:
         draw_data(repo)
         written.append("lite_data.tar, images/demo.png")
     say(written, kept)
-    where = "" if repo == Path(".") else f"cd {repo} && "
-    sys.stdout.write(f"next   {where}tipc run test_tipc/configs, then change network.py and data.py\n")
+    command = "tipc run test_tipc/configs"
+    if repo != Path("."):
+        command = f"cd {repo} && {command}"
+    sys.stdout.write(f"next   {command}, then change network.py and data.py\n")
     return 0
 
 
@@ -123,8 +126,10 @@ def foreign_configs(repo: Path, families: set[str]) -> UsageError:
 
 
 def say(written: list[str], kept: list[str]) -> None:
-    sys.stdout.writelines(f"wrote  {name}\n" for name in written)
-    sys.stdout.writelines(f"kept   {name}  (it is there)\n" for name in kept)
+    for name in written:
+        sys.stdout.write(f"wrote  {name}\n")
+    for name in kept:
+        sys.stdout.write(f"kept   {name}  (it is there)\n")
 
 
 def question(text: str, default: str, check: Callable[[str], str]) -> str:

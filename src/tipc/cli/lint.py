@@ -16,7 +16,7 @@ from tipc.config.lint.discover import config_files
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes
 from tipc.config.source import Source, source_of
-from tipc.errors import FAILED, PASSED, UsageError, wording
+from tipc.errors import UsageError, code_of, wording
 from tipc.language import say, sentence
 from tipc.meant import one_of
 from tipc.visible import write_command
@@ -73,7 +73,7 @@ def main(argv: list[str]) -> int:
         if mending:
             data, findings = _mend(path, data, options, changes)
         else:
-            findings = lint_bytes(data, path, path, dialect=options.dialect, repo=options.repo)
+            findings = _offered(path, data, options)
         findings = [finding for finding in findings if finding.code not in options.ignore]
         if findings:
             sources[path] = source_of(data, path)
@@ -82,7 +82,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("".join(changes.diffs))
     else:
         _report(options, found, sources, changes, len(files))
-    return FAILED if any(finding.severity != "note" for finding in found) else PASSED
+    return code_of({finding.severity for finding in found} <= {"note"})
 
 
 @dataclass
@@ -92,6 +92,22 @@ class FileChanges:
     mended: list[LintFinding] = field(default_factory=list)
     told: list[str] = field(default_factory=list)  # what was not changed, or at what risk
     diffs: list[str] = field(default_factory=list)
+
+
+def _offered(path: str, data: bytes, options: argparse.Namespace) -> list[LintFinding]:
+    """The findings of a file; ``--fix`` is offered only where it is done: for a script that is known."""
+    findings = lint_bytes(data, path, path, dialect=options.dialect, repo=options.repo)
+    if not any(finding.fixable for finding in findings):
+        return findings
+    from tipc.cli.lint_risk import unknown_script
+
+    if unknown_script(path, data, options):
+        return _without_edits(findings)
+    return findings
+
+
+def _without_edits(findings: list[LintFinding]) -> list[LintFinding]:
+    return [finding._replace(edits=()) for finding in findings]
 
 
 def _mend(
@@ -112,9 +128,11 @@ def _mend(
                     script=script,
                 )
             )
-        return data, findings
+        return data, _without_edits(findings)
     lost = plan_risk(path, options)
-    allowed = no_risk if options.unsafe_fixes else lost
+    allowed = lost
+    if options.unsafe_fixes:
+        allowed = no_risk
     done = fixed(data, path, path, dialect=options.dialect, repo=options.repo, risk=allowed)
     if options.unsafe_fixes and (cost := lost(data, done.data)):
         changes.told.append(say("risk {path}: {cost}", path=path, cost=sentence(cost)))
@@ -198,5 +216,6 @@ def _report(
     for finding in changes.mended:
         place = f"{finding.path}:{finding.line} {finding.code}"
         sys.stdout.write(say("fixed {place}: {fix}", place=place, fix=finding.fix) + "\n")
-    sys.stdout.write("".join(f"{line}\n" for line in changes.told))
+    for line in changes.told:
+        sys.stdout.write(f"{line}\n")
     sys.stdout.write(render.summary(shown, files, len(found) - len(shown)) + "\n")

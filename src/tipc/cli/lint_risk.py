@@ -48,5 +48,5 @@ def _steps(path: str, data: bytes, options: PlanOptions) -> Counter[str]:
             plan = plan_source(source_of(data, path), mode, options)
         except TipcError:
             continue
-        counted.update(step.kind for step in plan.steps)
+        counted.update([step.kind for step in plan.steps])
     return counted

@@ -65,8 +65,10 @@ def _language_of_the_repository() -> None:
     from tipc import language
     from tipc.settings import find_settings
 
-    wished = "" if os.environ.get("TIPC_LANG") else find_settings().get("lang")
-    language.choose(wished or "")
+    wished = ""
+    if not os.environ.get("TIPC_LANG"):
+        wished = find_settings().get("lang") or ""
+    language.choose(wished)
 
 
 def _without_language(argv: list[str]) -> list[str]:
@@ -113,8 +115,8 @@ def _taken(argv: list[str], wanted: str) -> tuple[str | None, list[str]]:
         if option != wanted:
             continue
         rest = argv[place + 1 :]
-        if not equals:
-            value, rest = (rest[0], rest[1:]) if rest else ("", [])
+        if not equals and rest:
+            value = rest.pop(0)
         return value, [*argv[:place], *rest]
     return None, argv
 
@@ -123,7 +125,9 @@ def main(argv: list[str]) -> int:
     """Run one command line and return its exit code; expected errors become one message on stderr."""
     if not argv or argv[0] in ("-h", "--help", "help"):
         sys.stdout.write(help_text())
-        return 0 if argv else USAGE
+        if not argv:
+            return USAGE
+        return 0
     if argv[0] in ("-V", "--version"):
         sys.stdout.write(f"tipc {__version__}\n")
         return 0
@@ -133,16 +137,9 @@ def main(argv: list[str]) -> int:
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return USAGE
-    name = argv[0] if argv else ""
+    name = "".join(argv[:1])
     if name not in COMMANDS:
-        from tipc.meant import closest
-
-        close = closest(name, COMMANDS)
-        told = say("tipc: there is no command `{name}`.", name=visible_name(name))
-        if close:
-            told += say(" Did you mean `tipc {close}`?", close=close)
-        sys.stderr.write(f"{told}\n{say(USAGE_TEXT)}")
-        return USAGE
+        return _no_such_command(name)
     try:
         return int(import_module(f"tipc.cli.{name}").main(argv[1:]))
     except TipcError as error:
@@ -160,6 +157,17 @@ def main(argv: list[str]) -> int:
 
         sys.stderr.write(write_crash_report(argv))
         return ENVIRONMENT
+
+
+def _no_such_command(name: str) -> int:
+    from tipc.meant import closest
+
+    told = say("tipc: there is no command `{name}`.", name=visible_name(name))
+    close = closest(name, COMMANDS)
+    if close:
+        told += say(" Did you mean `tipc {close}`?", close=close)
+    sys.stderr.write(f"{told}\n{say(USAGE_TEXT)}")
+    return USAGE
 
 
 def console() -> None:

@@ -34,13 +34,15 @@ class Formatter(argparse.HelpFormatter):
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
         """Begin with the word for it in the user's language."""
-        super().add_usage(usage, actions, groups, say("usage: ") if prefix is None else prefix)
+        if prefix is None:
+            prefix = say("usage: ")
+        super().add_usage(usage, actions, groups, prefix)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrapped(text, width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(f"{indent}{line}" for line in wrapped(text, width))
+        return "\n".join([indent + line for line in wrapped(text, width)])
 
 
 class Parser(argparse.ArgumentParser):
@@ -54,11 +56,11 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """The page of ``--help``; its texts are written in English where the options are."""
         for action in self._actions:
-            action.help = say(action.help) if action.help else action.help
+            action.help = _said(action.help)
         for group in self._action_groups:
-            group.title = say(group.title) if group.title else group.title
-        self.description = say(self.description) if self.description else self.description
-        self.epilog = say(self.epilog) if self.epilog else self.epilog
+            group.title = _said(group.title)
+        self.description = _said(self.description)
+        self.epilog = _said(self.epilog)
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
@@ -66,6 +68,11 @@ class Parser(argparse.ArgumentParser):
         text = plain_words(message, list(self._option_string_actions))
         sys.stderr.write(f"{self.prog}: {text}\n  {say('try: ')}{self.prog} --help\n")
         raise SystemExit(USAGE)
+
+
+def _said(text: str | None) -> str | None:
+    """A text of a parser in the user's language, where there is one."""
+    return text and say(text)
 
 
 # What argparse says → how to say it so that nobody needs to know Python. A text that is none of these was
@@ -97,21 +104,23 @@ def plain_words(message: str, options: list[str]) -> str:
             continue
         values = {name: value.replace("'", "") for name, value in found.groupdict().items()}
         text = say(template, **values)
-        if "there is no" not in template:
-            return text
-        known = values["known"].split(", ") if "known" in values else options
-        close = closest(values["word"].partition("=")[0], known)
-        return text + say("; did you mean `{close}`?", close=close) if close else text
+        if "there is no" in template:
+            if "known" in values:
+                options = values["known"].split(", ")
+            close = closest(values["word"].partition("=")[0], options)
+            if close:
+                text += say("; did you mean `{close}`?", close=close)
+        return text
     return message
 
 
 def parse(parser: argparse.ArgumentParser, argv: list[str], command: str) -> argparse.Namespace:
     """The options of a call; those that it does not give are the repository's settings, where it has some."""
-    chosen = find_settings()
     known = {action.dest for action in parser._actions}
-    defaults = {
-        name: value for name, value in chosen.values if command in SETTINGS[name].commands and name in known
-    }
+    defaults = {}
+    for name, value in find_settings().values:
+        if command in SETTINGS[name].commands and name in known:
+            defaults[name] = value
     mode = defaults.pop("mode", None)
     parser.set_defaults(**defaults)
     options = parser.parse_args(argv)

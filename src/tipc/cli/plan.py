@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tipc.cli.options import Parser, parse
+from tipc.errors import code_of
 from tipc.kinds import GPU
 from tipc.plan.model import Plan
 from tipc.plan.plan_text import not_planned_text
@@ -83,13 +84,20 @@ def main(argv: list[str]) -> int:
 
 def _weak_gpus(plans: Sequence[Plan]) -> str:
     """A GPU of this machine that is too old for the mixed precision of the plans, one a line."""
-    if not this_machine().gpus or not any(GPU in cell.runs_on for plan in plans for cell in plan.cells):
+    if not this_machine().gpus or not any(map(_uses_gpus, plans)):
         return ""
     from tipc.language import say, sentence
     from tipc.run.missing import weak_gpus
 
-    found = dict.fromkeys(sentence(reason) for plan in plans for reason in weak_gpus(plan))
-    return "".join(say("missing: ") + f"{told}\n" for told in found)
+    lines: dict[str, None] = {}
+    for plan in plans:
+        for reason in weak_gpus(plan):
+            lines[f"{say('missing: ')}{sentence(reason)}\n"] = None
+    return "".join(lines)
+
+
+def _uses_gpus(plan: Plan) -> bool:
+    return any(GPU in cell.runs_on for cell in plan.cells)
 
 
 def _plan_options(options: argparse.Namespace) -> PlanOptions:
@@ -108,39 +116,48 @@ def _plan_options(options: argparse.Namespace) -> PlanOptions:
 
 def _machine(gpus: int | None) -> Machine:
     here = this_machine()
-    return here if gpus is None else replace(here, gpus=max(0, gpus))
+    if gpus is None:
+        return here
+    return replace(here, gpus=max(0, gpus))
 
 
 def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
+    texts = []
     if options.json:
         from tipc.plan.plan_json import plan_json_text
 
-        text = "".join(plan_json_text(plan) + "\n" for plan in plans)
-    elif options.commands:
+        for plan in plans:
+            sys.stdout.write(plan_json_text(plan) + "\n")  # ASCII, which every terminal can show
+        return
+    if options.commands:
         from tipc.plan.shell_lines import commands_text
 
-        text = "".join(commands_text(plan, os.getcwd()) for plan in plans)
+        for plan in plans:
+            texts.append(commands_text(plan, os.getcwd()))
     else:
         from tipc.plan.plan_text import plan_text
 
         machine = _machine(options.gpus)
-        text = "\n".join(plan_text(plan, machine, verbose=options.verbose) for plan in plans)
-    sys.stdout.write(_printable(text))
+        for plan in plans:
+            if texts:
+                texts.append("\n")
+            texts.append(plan_text(plan, machine, verbose=options.verbose))
+    sys.stdout.write(_printable("".join(texts)))
 
 
 def _verify(paths: Sequence[str], mode: str, options: argparse.Namespace) -> int:
     from tipc.plan.trace.tracing import verify_plan
 
-    different = 0
+    same = True
     for path in paths:
         differences = verify_plan(path, mode, options.repo, options.dialect)
-        different += bool(differences)
-        count = f"{len(differences)} difference{'s' * (len(differences) > 1)}"
-        verdict = count if differences else "the same commands"
-        sys.stdout.write(
-            _printable("\n".join([f"{path}: {verdict}", *(f"  {line}" for line in differences)]) + "\n")
-        )
-    return 1 if different else 0
+        verdict = "the same commands"
+        if differences:
+            same = False
+            verdict = f"{len(differences)} difference{'s' * (len(differences) > 1)}"
+        lines = [f"{path}: {verdict}", *differences]
+        sys.stdout.write(_printable("\n  ".join(lines) + "\n"))
+    return code_of(same)
 
 
 def _printable(text: str) -> str:

@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     from tipc.run.prepare.prepare_data import prepare
 
     expansion = expand(options.config, options.mode, trace=options.trace)
-    repo = os.path.abspath(options.repo) if options.repo else ""
+    repo = options.repo and os.path.abspath(options.repo)
     wanted = PlanOptions(
         repo=repo, python=options.python, dialect=options.dialect, trace=options.trace, prepare=False
     )

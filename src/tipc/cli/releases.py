@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tipc.errors import FAILED, PASSED, UsageError, wording
+from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError
 
 if TYPE_CHECKING:
     from tipc.run.paddle_releases import Release
@@ -18,21 +18,24 @@ OWN = ("--paddle", "--envs")  # options of this call alone, each with a value
 
 
 def main(options: argparse.Namespace, argv: list[str], run: Callable[[list[str]], int]) -> int:
-    """Make the environments, run everything in each, report; the worst exit code."""
+    """Make the environments, run everything in each until one is interrupted, report; the worst exit code."""
     _refuse(options, argv)
     codes, runs = [], []
     for release in _environments(options):
         sys.stdout.write(f"\n=== paddle {release.version} ===\n")
         sys.stdout.flush()
         before = _newest()
-        codes.append(run([*without(argv), *_of_release(options, release)]))
+        code = run([*without(argv), *_of_release(options, release)])
+        codes.append(code)
         if _newest() != before:
             runs.append((release.version, _newest()))
+        if code == INTERRUPTED:  # who stops one release means the whole call
+            break
     _report(runs)
-    worst = [code for code in codes if code not in (PASSED, FAILED)]
-    if worst:
-        return worst[0]
-    return FAILED if FAILED in codes else PASSED
+    for code in codes:
+        if code not in (PASSED, FAILED):
+            return code
+    return max(codes, default=PASSED)
 
 
 def _refuse(options: argparse.Namespace, argv: list[str]) -> None:
@@ -52,20 +55,20 @@ def _environments(options: argparse.Namespace) -> list[Release]:
     from tipc.run import paddle_releases as releases
     from tipc.run.record.run_store import home
 
-    repo = _repository(options)
-    envs = Path(options.envs).absolute() if options.envs else home() / "envs"
+    repos = _repositories(options)
+    envs = Path(options.envs or home() / "envs").absolute()
     asked = releases.parse(options.paddle)
-    ready = releases.kept(asked, repo, envs)
+    ready = releases.kept(asked, repos, envs)
     if ready is not None:
         return ready
     versions = releases.resolve(asked, releases.available())
     if options.dry_run:
-        return [releases.planned(version, repo, envs) for version in versions]
+        return [releases.planned(version, repos, envs) for version in versions]
     made = []
     for version in versions:
         sys.stdout.write(f"paddle {version}: environment below {envs}\n")
         sys.stdout.flush()
-        made.append(releases.make(version, repo, envs))
+        made.append(releases.make(version, repos, envs))
     return made
 
 
@@ -107,8 +110,8 @@ def _is_own(word: str) -> bool:
     return len(name) > len("--") and any(option.startswith(name) for option in OWN)
 
 
-def _repository(options: argparse.Namespace) -> Path:
-    """The one repository of the configs: its requirements are part of the environments."""
+def _repositories(options: argparse.Namespace) -> list[Path]:
+    """The repositories of the configs: an environment has the requirements of all of them."""
     from tipc.config.identify import repository_of
     from tipc.plan.request import expand
 
@@ -116,17 +119,16 @@ def _repository(options: argparse.Namespace) -> Path:
         raise UsageError("which config?", remedy="tipc run CONFIG… [MODE] --paddle 3.1,3.2")
     configs = expand(options.config, options.mode).configs
     repos = {Path(options.repo or repository_of(config)).resolve() for config in configs}
-    if len(repos) > 1:
-        names = ", ".join(sorted(map(str, repos)))
-        raise UsageError(wording("--paddle takes configs of one repository, not of {names}", names=names))
-    return repos.pop()
+    return sorted(repos)
 
 
 def _newest() -> str:
     from tipc.run.record.run_store import runs
 
     known = runs()
-    return Path(known[-1]).name if known else ""
+    if not known:
+        return ""
+    return Path(known[-1]).name
 
 
 def _report(runs: list[tuple[str, str]]) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
 from tipc.errors import PASSED, TipcError
 from tipc.language import language, say
+
+if TYPE_CHECKING:
+    from tipc.report.view import RunView
 
 STDOUT = "-"
 
@@ -28,7 +33,9 @@ def main(argv: list[str]) -> int:
     chosen = False
     if args.html is not None or args.open:
         chosen = True
-        page = Path(args.html) if args.html else views[-1].run.directory / NAME
+        page = views[-1].run.directory / NAME
+        if args.html:
+            page = Path(args.html)
         write_page(views, page)
         print(f"{say('report: ')}{page}", file=sys.stderr)
         if args.open:
@@ -39,20 +46,27 @@ def main(argv: list[str]) -> int:
             from tipc.report.reporters import reporter
 
             chosen = True
-            _write(target, reporter(name).make(views))
+            _write(target, reporter(name).parts(views))
     if args.markdown is not None:
         from tipc.report.markdown import matrix_markdown
         from tipc.report.wording import LANGUAGES
 
         chosen = True
-        _write(args.markdown, matrix_markdown(views, LANGUAGES[language()]))
+        _write(args.markdown, [matrix_markdown(views, LANGUAGES[language()])])
     if not chosen:
-        from tipc.report.terminal import write_summary
-
-        for view in views:
-            page = view.run.directory / NAME
-            write_summary(view, sys.stdout, page if page.is_file() else None)
+        _print_summaries(views)
     return PASSED
+
+
+def _print_summaries(views: Sequence[RunView]) -> None:
+    from tipc.report.finish import NAME
+    from tipc.report.terminal import write_summary
+
+    for view in views:
+        page: Path | None = view.run.directory / NAME
+        if page and not page.is_file():
+            page = None
+        write_summary(view, sys.stdout, page)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,15 +90,15 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, parts: Iterable[str]) -> None:
     if path == STDOUT:
-        sys.stdout.write(text)
+        sys.stdout.writelines(parts)
         return
-    from tipc.run.record.disk import write_text
+    from tipc.run.record.disk import write_parts
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_text(target, text)
+    write_parts(target, parts)
 
 
 def _open(target: Path) -> None:

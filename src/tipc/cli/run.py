@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, parse
 from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once, wording
+from tipc.kinds import FLAKY
 from tipc.language import say
 
 if TYPE_CHECKING:
@@ -36,25 +37,18 @@ def main(argv: list[str]) -> int:
         return on_releases(options, argv, main)
     if options.envs:
         raise UsageError("--envs goes with --paddle", remedy="tipc run CONFIG… --paddle 3.1,3.2 --envs DIR")
-    from tipc.language import sentence
     from tipc.plan.target.machine import this_machine
     from tipc.run import session as sessions
     from tipc.run.executors.executor_kinds import executor_kind
-    from tipc.run.missing import missing_for
     from tipc.run.schedule.scheduler import Settings
     from tipc.run.show.streams import Enduring
 
-    if options.resume is None and options.rerun_failed is None:
-        if options.outdated:
-            raise UsageError("--outdated goes with --rerun-failed", remedy="--resume runs what is outdated")
-        session = sessions.new(request_of(options))
-    else:
-        session = going_on(options, given(argv))
+    session = session_of(options, argv)
     for problem in told_once(session.problems):
         sys.stderr.write(f"{problem}\n")
     kind = executor_kind(options.executor)
     if options.dry_run:
-        return dry_run(session, sys.stdout) or (USAGE if session.problems else PASSED)
+        return dry_run(session, sys.stdout) or _code_of_problems(session)
     machine = this_machine()
     executor = kind.make()
     settings = Settings(
@@ -72,20 +66,17 @@ def main(argv: list[str]) -> int:
     early: list[EarlyChecks] = []
     try:
         progress.header(session.plans, machine.describe())
-        for config, paths in sessions.data_at_risk(session).items():
-            progress.note(
-                say(
-                    "preparing {config} will remove {paths} (--no-prepare: it will not)",
-                    config=config,
-                    paths=", ".join(paths),
-                )
-            )
-        for reason in missing_for(session.plans):
-            progress.note(say("missing: ") + sentence(reason))
-        beside = checks_beside(session, executor, early) if options.checks else None
+        for note in _warnings(session):
+            progress.note(note)
+        beside = None
+        if options.checks:
+            beside = checks_beside(session, executor, early)
         run, interrupted = sessions.execute(session, executor, settings, progress, argv, beside)
         progress.close()
         files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
+        prober = None
+        if early:
+            prober = early[0].prober
         code = conclude(
             run,
             stream,
@@ -93,14 +84,48 @@ def main(argv: list[str]) -> int:
             checks=options.checks,
             strict=options.strict,
             files=files,
-            prober=early[0].prober if early else None,
+            prober=prober,
         )
     finally:
         executor.close()
         progress.close()
         for checks in early:
             checks.prober.close()
-    return code or (USAGE if session.problems else PASSED)  # the others have run
+    return code or _code_of_problems(session)
+
+
+def session_of(options: argparse.Namespace, argv: list[str]) -> Session:
+    """A new session, or one that goes on."""
+    from tipc.run.session import new
+
+    if options.resume is not None or options.rerun_failed is not None:
+        return going_on(options, given(argv))
+    if options.outdated:
+        raise UsageError("--outdated goes with --rerun-failed", remedy="--resume runs what is outdated")
+    return new(request_of(options))
+
+
+def _warnings(session: Session) -> Iterator[str]:
+    """What a user should know before the first step runs."""
+    from tipc.language import sentence
+    from tipc.run.missing import missing_for
+    from tipc.run.session import data_at_risk
+
+    for config, paths in data_at_risk(session).items():
+        yield say(
+            "preparing {config} will remove {paths} (--no-prepare: it will not)",
+            config=config,
+            paths=", ".join(paths),
+        )
+    for reason in missing_for(session.plans):
+        yield say("missing: ") + sentence(reason)
+
+
+def _code_of_problems(session: Session) -> int:
+    """The exit code where all that could be planned has passed."""
+    if session.problems:
+        return USAGE
+    return PASSED
 
 
 def checks_beside(
@@ -114,6 +139,9 @@ def checks_beside(
     here = executor
 
     def make(directory: Path) -> EarlyChecks:
+        # What the end of the run needs is imported now, while the steps run.
+        import tipc.certify.certifier
+        import tipc.report.finish  # noqa: F401
         from tipc.certify.early import EarlyChecks
 
         made.append(EarlyChecks(session.plans, directory, here))
@@ -164,7 +192,7 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
     results = [result for result in run.results.values() if not result.left_out]
     if not all(result.ok for result in results) or (verdict is not None and not verdict.passed):
         return FAILED
-    if strict and (run.left_out or any(result.state == "flaky" for result in results)):
+    if strict and (run.left_out or any(result.state == FLAKY for result in results)):
         return FAILED
     return PASSED
 
@@ -204,17 +232,15 @@ def going_on(options: argparse.Namespace, told: frozenset[str]) -> Session:
                 wording("{option} cannot change a run that goes on", option=option),
                 remedy="tipc run CONFIG makes a new one",
             )
-    changes = Changes(
-        expression=options.expression,
-        only=options.only,
-        prepare=options.prepare if "prepare" in told else None,
-        python=options.python if "python" in told else None,
-        device=options.device if "device" in told else None,
-        allow_shell=options.allow_shell if "allow_shell" in told else None,
-    )
-    again_failed = options.rerun_failed is not None
-    rules = RerunRules(failed=again_failed, outdated=options.outdated or not again_failed)
-    return again((options.rerun_failed if again_failed else options.resume) or None, rules, changes)
+    changed = {}
+    for name in ("prepare", "python", "device", "allow_shell"):
+        if name in told:
+            changed[name] = getattr(options, name)
+    changes = Changes(expression=options.expression, only=options.only, **changed)
+    if options.rerun_failed is not None:
+        rules = RerunRules(failed=True, outdated=options.outdated)
+        return again(options.rerun_failed or None, rules, changes)
+    return again(options.resume or None, RerunRules(failed=False, outdated=True), changes)
 
 
 def given(argv: list[str]) -> frozenset[str]:
@@ -244,10 +270,10 @@ def request_of(options: argparse.Namespace) -> Request:
                 wording("--shard {part}/{parts}: there are not so many configs", part=part, parts=parts)
             )
     return Request(
-        configs=tuple(dict.fromkeys(os.path.abspath(config) for config in configs)),
+        configs=tuple(dict.fromkeys(map(os.path.abspath, configs))),
         mode=expansion.mode,
         plan=PlanOptions(
-            repo=os.path.abspath(options.repo) if options.repo else "",
+            repo=options.repo and os.path.abspath(options.repo),
             dialect=options.dialect,
             as_upstream=options.as_upstream,
             python=options.python,

@@ -69,13 +69,15 @@ def make(name: str) -> str:
         def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
             return {"type": ["number", "null"]}
 
-    version, record = (_named(place) for place in DOCUMENTS[name])
+    version_place, record_place = DOCUMENTS[name]
+    version, record = _named(version_place), _named(record_place)
     made = TypeAdapter(record).json_schema(mode="serialization", schema_generator=Schema)
+    made.pop("title", None)
     document: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": version,
         "description": made.pop("description", ""),
-        **{key: value for key, value in made.items() if key != "title"},
+        **made,
     }
     document["properties"] = {"schema": {"const": version}, **document["properties"]}
     document["required"] = ["schema", *document["required"]]

@@ -22,7 +22,10 @@ def main(argv: list[str]) -> int:
     entries = newest(home(), machine=args.machine, limit=args.limit, figures=True)
     lines = trends(entries, args.metric, args.words)
     if not lines:
-        known = sorted({figure.metric for entry in entries for figure in entry.figures.values()})
+        metrics = set()
+        for entry in entries:
+            metrics |= {figure.metric for figure in entry.figures.values()}
+        known = sorted(metrics)
         if not known:
             raise UsageError(wording("no run has the figure `{metric}`: there is no run", metric=args.metric))
         raise UsageError(

@@ -32,6 +32,12 @@ W48 = HRNetSize((48, 96, 192, 384))
 W18_SMALL_V1 = HRNetSize((16, 32, 64, 128), blocks=2, modules=(1, 1, 1), stem_blocks=1, stem_channels=32)
 
 
+def start_as_shortcut(last: ConvBN) -> None:
+    """Let a block begin as its shortcut, by its last layer: a hundred layers of random numbers, one behind
+    the other, make too much of every rounding."""
+    nn.initializer.Constant(0.0)(last._batch_norm.weight)
+
+
 class Bottleneck(nn.Layer):
     """1x1, 3x3, 1x1 and a shortcut; the first block of the stem widens the shortcut too."""
 
@@ -40,6 +46,7 @@ class Bottleneck(nn.Layer):
         self.conv1 = ConvBNReLU(in_channels, channels, 1, bias_attr=False)
         self.conv2 = ConvBNReLU(channels, channels, 3, padding, bias_attr=False)
         self.conv3 = ConvBN(channels, channels * 4, 1, bias_attr=False)
+        start_as_shortcut(self.conv3)
         self.relu = nn.ReLU()
         self.widen = widen
         if widen:
@@ -57,6 +64,7 @@ class BasicBlock(nn.Layer):
         super().__init__()
         self.conv1 = ConvBNReLU(channels, channels, 3, padding, bias_attr=False)
         self.conv2 = ConvBN(channels, channels, 3, padding, bias_attr=False)
+        start_as_shortcut(self.conv2)
         self.relu = nn.ReLU()
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
