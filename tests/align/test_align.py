@@ -124,6 +124,69 @@ def test_what_is_no_recording_is_one_error(tmp_path: Path) -> None:
         assert main(["align", str(good), str(tmp_path / name)]) == 2
 
 
+def test_texts_are_no_recording(tmp_path: Path) -> None:
+    np.savez(tmp_path / "texts.npz", **{"data/x": np.array(["a", "b"])})
+    with pytest.raises(UsageError, match="holds no numbers"):
+        read_recording(tmp_path / "texts.npz")
+    with pytest.raises(ValueError, match="neither a tensor nor a number"):
+        Recorder(tmp_path / "a.npz").data("x", "text")
+
+
+def test_a_threshold_that_fits_nothing_is_one_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = recorded(tmp_path / "a.npz")
+    assert main(["align", str(one), str(one), "--threshold", "forwrd=1"]) == 2
+    assert "forwrd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("key", "reference", "ours"),
+    [
+        ("optimizer/lr", 1e-6, 1.5e-6),
+        ("optimizer/weight_decay", 4e-7, 0.0),
+        ("backward/head.weight", np.full((2, 4), 3e-6), np.zeros((2, 4))),
+        ("weights/head.weight", np.full((2, 4), 5e-5), np.full((2, 4), 1e-5)),
+    ],
+)
+def test_values_below_the_threshold_are_not_equal_to_anything(key: str, reference: Any, ours: Any) -> None:
+    alignment = compare({key: np.array(reference)}, {key: np.array(ours)})
+    assert not alignment.ok
+    assert compare({key: np.array(reference)}, {key: np.array(ours)}, {key: 1e-4}).ok, "a given one is kept"
+
+
+def test_a_gradient_that_is_rounding_alone_may_differ() -> None:
+    """That of a bias before a batch norm: nothing but noise, in a stage of larger ones."""
+    reference = {"backward/conv.weight": np.full(4, 0.01), "backward/conv.bias": np.full(4, 1e-9)}
+    ours = {"backward/conv.weight": np.full(4, 0.01), "backward/conv.bias": np.full(4, -3e-9)}
+    assert compare(reference, ours).ok
+
+
+def test_the_sign_of_an_imaginary_part_is_a_difference() -> None:
+    first = compare({"forward/y": np.array([1 + 1j])}, {"forward/y": np.array([1 - 1j])}).first
+    assert first is not None
+
+
+def test_stages_that_nobody_recorded_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Recorder(tmp_path / "a.npz") as record:
+        record.data("images", [1.0])
+    assert main(["align", str(tmp_path / "a.npz"), str(tmp_path / "a.npz")]) == 0
+    assert "not recorded: forward, loss, optimizer, backward, weights" in capsys.readouterr().out
+
+
+def test_the_conclusion_and_the_page_speak_chinese(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = recorded(tmp_path / "a.npz")
+    other = recorded(tmp_path / "b.npz", shifted("forward/logits", 1e-3))
+    page = tmp_path / "align.html"
+    assert main(["--lang", "zh", "align", str(one), str(other), "--html", str(page)]) == 1
+    assert "未对齐" in capsys.readouterr().out
+    text = page.read_text()
+    assert "第一个是 forward/logits" in text
+    assert "<html lang=zh>" in text
+
+
 def test_names_are_kept_apart_and_stages_are_known(tmp_path: Path) -> None:
     record = Recorder(tmp_path / "a.npz")
     record.forward("y", 1.0)
@@ -160,6 +223,26 @@ def test_tensors_of_other_frameworks_become_arrays(tmp_path: Path) -> None:
     with Recorder(tmp_path / "a.npz") as record:
         record.forward("y", OnGpu())
     assert read_recording(tmp_path / "a.npz")["forward/y"].tolist() == [1, 1, 1]
+
+
+def test_bfloat16_is_recorded_as_numbers_and_not_as_bits(tmp_path: Path) -> None:
+    class Tensor:
+        """As paddle's: numpy() of a bfloat16 tensor gives the bits as uint16."""
+
+        def __init__(self, dtype: str) -> None:
+            self.dtype = dtype
+
+        def astype(self, dtype: str) -> Tensor:
+            return Tensor(dtype)
+
+        def numpy(self) -> np.ndarray:
+            if self.dtype == "float32":
+                return np.array([1.5], dtype=np.float32)
+            return np.array([16320], dtype=np.uint16)
+
+    with Recorder(tmp_path / "a.npz") as record:
+        record.forward("y", Tensor("paddle.bfloat16"))
+    assert read_recording(tmp_path / "a.npz")["forward/y"].tolist() == [1.5]
 
 
 def test_the_recorder_needs_numpy_alone() -> None:

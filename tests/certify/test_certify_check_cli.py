@@ -286,10 +286,12 @@ def test_the_commands_of_the_documents_are_run_in_a_copy(
 
 
 def test_recordings_that_are_given_are_compared(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from tipc.align import Recorder
+    from tipc.align import STAGES, Recorder
 
     for name, value in (("ref", 1.0), ("same", 1.0), ("other", 1.5)):
         with Recorder(repo / f"{name}.npz") as record:
+            for stage in STAGES:
+                record.add(stage, "number", 1.0)
             record.forward("logits", value)
     paths = [str(repo / f"{name}.npz") for name in ("ref", "same", "other")]
     assert checklist(repo, capsys, "--align", paths[0], paths[1])["TD815"]["status"] == "pass"
@@ -298,3 +300,15 @@ def test_recordings_that_are_given_are_compared(repo: Path, capsys: pytest.Captu
     assert found["status"] == "fail"
     loose = checklist(repo, capsys, "--align", paths[0], paths[2], "--threshold", "forward/logits=0.6")
     assert loose["TD815"]["status"] == "pass"
+
+
+def test_recordings_of_some_stages_leave_the_point_open(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tipc.align import Recorder
+
+    with Recorder(repo / "ref.npz") as record:
+        record.data("images", [1.0])
+    found = checklist(repo, capsys, "--align", str(repo / "ref.npz"), str(repo / "ref.npz"))["TD815"]
+    assert found["status"] == "unchecked"
+    assert "weights" in str(found["message"])

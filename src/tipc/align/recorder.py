@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from tipc.errors import UsageError, wording
+from tipc.errors import UsageError
+from tipc.message import Message, wording
 
 # In the order in which a reproduction is aligned: what comes later can only be right if this is.
 STAGES = ("data", "forward", "loss", "optimizer", "backward", "weights")
+NUMBERS = "biufc"  # numpy's kinds of type that can be compared
 
 
 class Recorder:
@@ -83,13 +86,22 @@ class Recorder:
 
 def as_array(value: Any) -> np.ndarray:
     """A copy as numpy: of arrays and numbers, of paddle's tensors, and of torch's on any device."""
+    if "bfloat16" in str(getattr(value, "dtype", "")):
+        value = _as_float32(value)
     for method in ("detach", "cpu", "numpy"):
         if not isinstance(value, np.ndarray) and hasattr(value, method):
             value = getattr(value, method)()
     array = np.array(value)
-    if array.dtype == object:
+    if array.dtype.kind not in NUMBERS:
         raise ValueError(f"a {type(value).__name__} is neither a tensor nor a number")
     return array
+
+
+def _as_float32(value: Any) -> Any:
+    """numpy has no bfloat16: paddle would hand over the bits as uint16, and torch nothing at all."""
+    if hasattr(value, "astype"):
+        return value.astype("float32")
+    return value.float()
 
 
 def read_recording(path: str | Path) -> dict[str, np.ndarray]:
@@ -101,14 +113,24 @@ def read_recording(path: str | Path) -> dict[str, np.ndarray]:
         raise UsageError("there is no such recording", path=str(path)) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise UsageError(wording("this is no recording: {error}", error=error), path=str(path)) from None
-    wrong = [name for name in arrays if name.partition("/")[0] not in STAGES or "/" not in name]
-    if wrong or not arrays:
-        found = "it is empty"
-        if wrong:
-            found = f"`{wrong[0]}` is not stage/name"
+    wrong = _what_is_wrong(arrays)
+    if wrong:
         raise UsageError(
-            wording("this is no recording of tipc.align: {found}", found=found),
+            wording("this is no recording of tipc.align: {found}", found=wrong),
             path=str(path),
             remedy=wording("record with tipc.align.Recorder; stages are {names}", names=", ".join(STAGES)),
         )
     return arrays
+
+
+def _what_is_wrong(arrays: Mapping[str, np.ndarray]) -> Message | None:
+    """Why these arrays are no recording; None where they are one."""
+    if not arrays:
+        return wording("it is empty")
+    for name, array in arrays.items():
+        stage, slash, _ = name.partition("/")
+        if stage not in STAGES or not slash:
+            return wording("`{name}` is not stage/name", name=name)
+        if array.dtype.kind not in NUMBERS:
+            return wording("`{name}` holds no numbers", name=name)
+    return None

@@ -9,6 +9,8 @@ from fnmatch import fnmatch
 import numpy as np
 
 from tipc.align.recorder import STAGES
+from tipc.errors import UsageError
+from tipc.message import wording
 
 # The mean absolute difference that a stage may have: what the field allows between two frameworks in float32.
 THRESHOLDS = {
@@ -19,6 +21,9 @@ THRESHOLDS = {
     "backward": 1e-5,
     "weights": 1e-4,
 }
+# What is smaller than its threshold would be equal to anything. So a default is at most this share of what
+# the reference holds: more than the gradients of a deep network differ between two kinds of CPU (0.4 %).
+SHARE = 0.01
 MISSING = "missing"  # in ours
 EXTRA = "extra"  # not in the reference
 SHAPE = "shape"
@@ -61,6 +66,12 @@ class Alignment:
         """The first that differs: where to look."""
         return next((tensor for tensor in self.tensors if not tensor.ok), None)
 
+    @property
+    def not_recorded(self) -> tuple[str, ...]:
+        """The stages of which neither side has a tensor: nothing is known of them."""
+        recorded = {tensor.stage for tensor in self.tensors}
+        return tuple(stage for stage in STAGES if stage not in recorded)
+
 
 def compare(
     reference: Mapping[str, np.ndarray],
@@ -69,36 +80,73 @@ def compare(
 ) -> Alignment:
     """Compare two recordings. ``thresholds``: a stage, ``stage/name`` or a pattern of it → what is allowed.
 
-    Of several that fit, the last counts.
+    Of several that fit, the last counts. One that fits nothing is a UsageError: it was meant for something.
     """
     names = [*reference, *(name for name in ours if name not in reference)]
     names.sort(key=lambda name: STAGES.index(name.partition("/")[0]))  # stable: keeps the order of recording
-    return Alignment(tuple(_difference(name, reference, ours, thresholds or {}) for name in names))
+    chosen = thresholds or {}
+    for pattern in chosen:
+        if not any(_fits(pattern, name) for name in names):
+            raise UsageError(
+                wording("--threshold {pattern}: no tensor has this name", pattern=pattern),
+                remedy="a stage, stage/name or a pattern: forward, forward/logits, 'backward/head.*'",
+            )
+    allowed = defaults(reference)
+    tensors = []
+    for name in names:
+        limit = allowed.get(name, THRESHOLDS[name.partition("/")[0]])
+        for pattern, value in chosen.items():
+            if _fits(pattern, name):
+                limit = value
+        tensors.append(_difference(name, reference, ours, limit))
+    return Alignment(tuple(tensors))
 
 
-def threshold_of(key: str, thresholds: Mapping[str, float]) -> float:
-    """What is allowed for one name."""
-    stage = key.partition("/")[0]
-    allowed = THRESHOLDS[stage]
-    for pattern, value in thresholds.items():
-        if pattern == stage or fnmatch(key, pattern):
-            allowed = value
+def _fits(pattern: str, key: str) -> bool:
+    return pattern == key.partition("/")[0] or fnmatch(key, pattern)
+
+
+def defaults(reference: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """What each tensor of a reference may differ by: its stage's threshold, or less where values are small.
+
+    The numbers of an optimizer are each of its own size. Of tensors the stage's largest counts: the gradient
+    of a bias before a batch norm is nothing but rounding.
+    """
+    sizes = {}
+    largest = dict.fromkeys(STAGES, 0.0)
+    for key, array in reference.items():
+        stage = key.partition("/")[0]
+        sizes[key] = _size(array)
+        largest[stage] = max(largest[stage], sizes[key])
+    allowed = {}
+    for key, own in sizes.items():
+        stage = key.partition("/")[0]
+        size = largest[stage]
+        if stage == "optimizer":
+            size = own
+        allowed[key] = THRESHOLDS[stage]
+        if size > 0:
+            allowed[key] = min(THRESHOLDS[stage], SHARE * size)
     return allowed
 
 
+def _size(array: np.ndarray) -> float:
+    """The mean absolute value; 0 of what is empty or not finite."""
+    values = np.abs(array.astype(np.complex128))
+    if not values.size or not np.isfinite(values).all():
+        return 0.0
+    return float(values.mean())
+
+
 def _difference(
-    key: str,
-    reference: Mapping[str, np.ndarray],
-    ours: Mapping[str, np.ndarray],
-    thresholds: Mapping[str, float],
+    key: str, reference: Mapping[str, np.ndarray], ours: Mapping[str, np.ndarray], allowed: float
 ) -> TensorDifference:
     stage, _, name = key.partition("/")
-    allowed = threshold_of(key, thresholds)
     if key not in ours:
         return TensorDifference(stage, name, MISSING, allowed, shapes=(reference[key].shape, ()))
     if key not in reference:
         return TensorDifference(stage, name, EXTRA, allowed, shapes=((), ours[key].shape))
-    a, b = reference[key].astype(np.float64), ours[key].astype(np.float64)
+    a, b = reference[key].astype(np.complex128), ours[key].astype(np.complex128)
     shapes = (a.shape, b.shape)
     if a.shape != b.shape:
         return TensorDifference(stage, name, SHAPE, allowed, shapes=shapes)

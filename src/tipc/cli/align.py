@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
 from tipc.errors import code_of
+from tipc.language import plural, say
 
 if TYPE_CHECKING:
     from tipc.align import Alignment, TensorDifference
@@ -33,9 +34,11 @@ def main(argv: list[str]) -> int:
         from tipc.report.html.align_page import align_page
         from tipc.run.record.disk import write_text
 
-        told = conclusion(alignment)
+        page = align_page(
+            alignment, str(options.reference), str(options.ours), verdict(alignment), details(alignment)
+        )
         options.html.parent.mkdir(parents=True, exist_ok=True)
-        write_text(options.html, align_page(alignment, str(options.reference), str(options.ours), told))
+        write_text(options.html, page)
     if options.json:
         content = {"schema": "tipc.align/1", "aligned": alignment.ok, **asdict(alignment)}
         json.dump(content, sys.stdout, indent=1)
@@ -49,8 +52,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = Parser(
         "tipc align",
-        description="Compare two recordings of tipc.align.Recorder, stage by stage: data, forward, loss, "
-        "optimizer, backward, weights.",
+        description="Compare two recordings of tipc.align.Recorder, stage by stage, and name the first "
+        "tensor that differs. What a stage may differ by on average: data 1e-6, forward 1e-6, loss 1e-5, "
+        "optimizer 1e-6, backward 1e-5, weights 1e-4; less where the reference's values are small.",
     )
     made.add_argument("reference", type=Path, metavar="REF.npz", help="recorded with the reference code")
     made.add_argument("ours", type=Path, metavar="OURS.npz", help="recorded with the reproduction")
@@ -88,14 +92,22 @@ def show(alignment: Alignment) -> None:
     from tipc.kinds import mark_of
 
     table = Table(box=None, pad_edge=False)
-    for column in ("", "stage", "name", "mean |Δ|", "max |Δ|", "allowed", "difference / allowed, log scale"):
+    for column in (
+        "",
+        say("stage"),
+        say("name"),
+        say("mean |Δ|"),
+        say("max |Δ|"),
+        say("allowed"),
+        say("difference / allowed, log scale"),
+    ):
         table.add_column(column)
     for tensor in alignment.tensors:
         sign = mark_of(tensor.ok)
         if tensor.mean or tensor.ok:
             figures = [f"{tensor.mean:.1e}", f"{tensor.largest:.1e}"]
         else:
-            figures = [tensor.state, ""]
+            figures = [say(tensor.state), ""]
         row = [sign, tensor.stage, tensor.name, *figures, f"{tensor.threshold:.0e}", bar(tensor)]
         table.add_row(*map(Text, row))
     console = Console(file=sys.stdout, highlight=False)
@@ -113,19 +125,51 @@ def bar(tensor: TensorDifference) -> str:
     return line[: BAR // 2] + "|" + line[BAR // 2 :].rstrip()
 
 
+def verdict(alignment: Alignment) -> str:
+    """The word for it."""
+    if alignment.ok:
+        return say("ALIGNED")
+    return say("NOT ALIGNED")
+
+
 def conclusion(alignment: Alignment) -> str:
     """One line: all equal, or the first that differs and why."""
+    return f"{verdict(alignment)} · {details(alignment)}"
+
+
+def details(alignment: Alignment) -> str:
+    """How many, the first that differs and why, and the stages that nobody has recorded."""
     count = len(alignment.tensors)
+    parts = []
     first = alignment.first
     if first is None:
-        return f"ALIGNED · {count} tensors"
-    wrong = sum(not tensor.ok for tensor in alignment.tensors)
-    where = f"{first.stage}/{first.name}"
-    if first.state == "shape":
-        why = f"shape {list(first.shapes[0])} in the reference, {list(first.shapes[1])} in ours"
-    elif first.state == "different":
-        why = f"mean |Δ| {first.mean:.2e} where {first.threshold:.0e} is allowed"
-        why += f", on values up to {first.scale:.3g}"
+        parts.append(plural(count, "tensor"))
     else:
-        why = {"missing": "not in ours", "extra": "not in the reference"}.get(first.state, first.state)
-    return f"NOT ALIGNED · {wrong} of {count} tensors · the first is {where}: {why}"
+        wrong = sum(not tensor.ok for tensor in alignment.tensors)
+        parts.append(say("{wrong} of {count} tensors", wrong=wrong, count=count))
+        where = f"{first.stage}/{first.name}"
+        parts.append(say("the first is {where}: {why}", where=where, why=why_not(first)))
+    if alignment.not_recorded:
+        parts.append(say("not recorded: {stages}", stages=", ".join(alignment.not_recorded)))
+    return " · ".join(parts)
+
+
+def why_not(tensor: TensorDifference) -> str:
+    """Why a tensor is not equal."""
+    from tipc.align.tensor_comparison import DIFFERENT, EXTRA, MISSING, SHAPE
+
+    if tensor.state == SHAPE:
+        reference, ours = map(list, tensor.shapes)
+        return say("shape {reference} in the reference, {ours} in ours", reference=reference, ours=ours)
+    if tensor.state == DIFFERENT:
+        return say(
+            "mean |Δ| {mean:.2e} where {allowed:.0e} is allowed, on values up to {scale:.3g}",
+            mean=tensor.mean,
+            allowed=tensor.threshold,
+            scale=tensor.scale,
+        )
+    if tensor.state == MISSING:
+        return say("not in ours")
+    if tensor.state == EXTRA:
+        return say("not in the reference")
+    return say(tensor.state)

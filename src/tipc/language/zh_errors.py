@@ -280,6 +280,13 @@ ERRORS = {
     ),
     "this is no recording: {error}": "这不是记录文件：{error}",
     "this is no recording of tipc.align: {found}": "这不是 tipc.align 的记录文件：{found}",
+    "it is empty": "它是空的",
+    "`{name}` is not stage/name": "`{name}` 不是 阶段/名称",
+    "`{name}` holds no numbers": "`{name}` 不是数值",
+    "--threshold {pattern}: no tensor has this name": "--threshold {pattern}：没有这个名称的张量",
+    "a stage, stage/name or a pattern: forward, forward/logits, 'backward/head.*'": (
+        "阶段、阶段/名称或模式：forward、forward/logits、'backward/head.*'"
+    ),
     "record with tipc.align.Recorder; stages are {names}": "用 tipc.align.Recorder 记录；阶段有 {names}",
     # Settings.
     "`{name}` must be {kind}, not {value!r}": "`{name}` 必须是{kind}，而不是 {value!r}",

@@ -79,6 +79,8 @@ FINDINGS_REPO = {
     "no recordings were given": "没有给出记录",
     "{state}, mean |Δ| {mean:.1e}, allowed {allowed:.0e}": "{state}，平均 |Δ| {mean:.1e}，允许 {allowed:.0e}",
     "{count} tensors": "{count} 个张量",
+    "{message} agree; not recorded: {stages}": "{message}一致；没有记录：{stages}",
+    "record every stage on both sides": "两边都记录每个阶段",
     "missing": "缺失",
     "extra": "多余",
     "shape": "形状不同",

@@ -25,6 +25,33 @@ TEXTS = {
     "NOTHING RUN": "未运行",
     "{word}:": "{word}：",
     "on {devices}": "（{devices}）",
+    # 对齐（tipc align）
+    "ALIGNED": "已对齐",
+    "NOT ALIGNED": "未对齐",
+    "stage": "阶段",
+    "name": "名称",
+    "mean |Δ|": "平均 |Δ|",
+    "max |Δ|": "最大 |Δ|",
+    "allowed": "允许",
+    "difference / allowed, log scale": "差异 / 允许值，对数刻度",
+    "{wrong} of {count} tensors": "{count} 个张量中的 {wrong} 个",
+    "the first is {where}: {why}": "第一个是 {where}：{why}",
+    "not recorded: {stages}": "没有记录：{stages}",
+    "shape {reference} in the reference, {ours} in ours": "参考的形状是 {reference}，我们的是 {ours}",
+    "mean |Δ| {mean:.2e} where {allowed:.0e} is allowed, on values up to {scale:.3g}": (
+        "平均 |Δ| {mean:.2e}，允许 {allowed:.0e}，数值最大 {scale:.3g}"
+    ),
+    "not in ours": "我们的记录中没有",
+    "not in the reference": "参考的记录中没有",
+    "reference": "参考",
+    "ours": "我们的",
+    "Mean absolute difference of each tensor": "每个张量的平均绝对差",
+    "A dot is the difference, the bar in its row what is allowed; the scale is logarithmic. What cannot be "
+    "compared stands at the right edge.": (
+        "圆点是差异，同一行的竖线是允许值；对数刻度。无法比较的画在右边缘。"
+    ),
+    "differences by tensor": "各张量的差异",
+    "scale of mean |Δ|": "平均 |Δ| 的刻度",
     # 各版本对照表
     "passed on {devices}": "通过（{devices}）",
     "chain": "训练方式",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from tipc.align import Alignment, TensorDifference
+from tipc.language import language, say
 
 WIDTH = 440
 ROW = 22
@@ -23,7 +24,7 @@ class Mark:
     threshold: float
 
 
-def align_page(alignment: Alignment, reference: str, ours: str, conclusion: str) -> str:
+def align_page(alignment: Alignment, reference: str, ours: str, verdict: str, details: str) -> str:
     """The page as HTML: one file, offline."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -34,8 +35,10 @@ def align_page(alignment: Alignment, reference: str, ours: str, conclusion: str)
         alignment=alignment,
         reference=reference,
         ours=ours,
-        conclusion=conclusion,
-        details=conclusion.partition(" · ")[2],
+        verdict=verdict,
+        details=details,
+        language=language(),
+        say=say,
         marks=[(tensor, mark(tensor, low, high)) for tensor in alignment.tensors],
         ticks=[(position(10.0**power, low, high), f"1e{power}") for power in range(low, high + 1)],
         width=WIDTH,
