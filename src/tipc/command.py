@@ -21,6 +21,7 @@ from functools import cached_property
 from shlex import quote
 from typing import NamedTuple
 
+_WILDCARDS = re.compile(r"([*?\[\]])")
 _PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 # By the ends of their names: ``paddle.distributed.launch``, ``paddle.distributed.fleet.launch``, …
 _LAUNCH_MODULES = ("distributed.launch", "fleet.launch", "torch.distributed.run")
@@ -327,8 +328,11 @@ class Command:
             return self
         return replace(self, argv=(*self.argv[: self._script_at], *words, *self.argv[self._script_at :]))
 
-    def shell_line(self, env: Mapping[str, str | None] | None = None) -> str:
-        """The command as a line for a shell, with variables to set and (None) to unset."""
+    def shell_line(self, env: Mapping[str, str | None] | None = None, patterns: Collection[str] = ()) -> str:
+        """The command as a line for a shell, with variables to set and (None) to unset.
+
+        The shell fills in the words that are ``patterns`` of file names.
+        """
         changes = env or {}
         unset, words = [], []
         for name, value in changes.items():
@@ -338,5 +342,19 @@ class Command:
                 words.append(f"{name}={value and quote(value)}")
         if unset:
             words = ["env", *unset, *words]
-        words += [quote(word) for word in self.argv]
+        for word in self.argv:
+            if word in patterns:
+                words.append(_quoted_around(word))
+            else:
+                words.append(quote(word))
         return " ".join(words)
+
+
+def _quoted_around(pattern: str) -> str:
+    """A pattern with everything quoted but its wildcards."""
+    parts = []
+    for part in _WILDCARDS.split(pattern):
+        if part and not _WILDCARDS.fullmatch(part):
+            part = quote(part)
+        parts.append(part)
+    return "".join(parts)

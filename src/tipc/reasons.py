@@ -17,6 +17,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "planned-for": ("device",),  # another device was asked for
     "few-devices": ("device", "asked", "here"),
     "same-command": ("step",),
+    "same-commands": (),  # several of them, told as one
     "script-elsewhere": ("path",),  # outside the repository, and not there
     "reads-own-logs": (),  # logs that only the repository's script writes
     "other-machine": ("address",),  # of a training on several
@@ -24,6 +25,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "unknown-trainer": ("trainer",),
     "says-null": ("line",),
     "no-script": ("line", "kind"),
+    "no-line": ("kind",),  # the file ends before it
     "unknown-device-word": ("word",),
     "not-in-mode": ("mode",),
     "only-kl-quantised": (),

@@ -155,6 +155,11 @@ def test_a_line_for_a_shell_sets_and_unsets_variables() -> None:
     assert line == "env -u CUDA_VISIBLE_DEVICES X='1 2' python 'a b.py'"
 
 
+def test_a_line_for_a_shell_leaves_the_shell_a_pattern_to_fill_in() -> None:
+    line = Command(("python", "a b*/[01].py", "*")).shell_line(patterns=("a b*/[01].py",))
+    assert line == "python 'a b'*/[01].py '*'"
+
+
 @given(st.lists(st.text(min_size=1).filter(lambda text: "\0" not in text), min_size=1))
 def test_a_shell_reads_the_same_words_back(words: list[str]) -> None:
     assert tuple(shlex.split(Command(tuple(words)).shell_line())) == tuple(words)

@@ -279,3 +279,19 @@ def test_the_errors_alone_are_those_among_all_findings(text: str, tmp_path: Path
         config.write_text("".join([*lines[:number], lines[number].replace(":", "="), *lines[number + 2 :]]))
         errors = [finding for finding in lint_file(config) if finding.severity == "error"]
         assert find_errors(config) == errors
+
+
+@pytest.mark.parametrize(
+    ("words", "shell"),
+    [
+        ('--shape="1,3;1,2"', ""),
+        ("--shape='a|b' --when 'x > 1'", ""),
+        ('--shape="1,3" ; rm x', ";"),
+        ('--note="$(date)"', "$("),
+        ('--shape="1,3;1,2', ";"),
+    ],
+)
+def test_what_stands_between_quotes_is_no_shell_syntax(words: str, shell: str) -> None:
+    found = lint(replaced(FULL, "norm_train", f"norm_train:tools/train.py {words}"))
+    told = [dict(finding.params)["text"] for finding in found if finding.code == "TC082"]
+    assert told == ([shell] if shell else [])

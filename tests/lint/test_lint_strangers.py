@@ -233,3 +233,23 @@ def test_a_fix_is_offered_only_where_the_script_is_known(tmp_path: Path, capsys)
     main(["lint", "--fix", str(own)])
     assert "is not known, so what reads this file is not" in "".join(capsys.readouterr())
     assert own.read_bytes() == before
+
+
+def test_a_script_that_tests_its_mode_is_asked_for_no_other(tmp_path: Path) -> None:
+    only_in_a_comment = OWN.replace("'quick'", "'quick' 'whole_train_whole_infer'")
+    assert [finding.code for finding in lint_own(tmp_path, CONFIG, only_in_a_comment)] == ["TC041"]
+    tests_one = only_in_a_comment + 'if [ ${MODE} = "lite_train_lite_infer" ]; then echo; fi\n'
+    assert lint_own(tmp_path, CONFIG, tests_one) == []
+
+
+def test_an_inference_script_that_is_null_is_found_unless_the_script_looks(tmp_path: Path) -> None:
+    reads = (
+        'norm_export=$(func_parser_value "${lines[12]}")\ninference_py=$(func_parser_value "${lines[13]}")\n'
+    )
+    config = CONFIG + "norm_export:export.py\ninference:null\n"
+    found = lint_own(tmp_path, config, OWN + reads)
+    assert [finding.code for finding in found] == ["TC072"]
+    assert found[0].line == 14
+    looks = 'if [ ${inference_py} != "null" ]; then echo; fi\n'
+    assert lint_own(tmp_path, config, OWN + reads + looks) == []
+    assert lint_own(tmp_path, config.replace("export.py", "null"), OWN + reads) == []

@@ -459,3 +459,11 @@ def test_a_device_that_does_not_exist_is_refused_with_the_one_that_was_meant(pla
     with pytest.raises(UsageError, match="there is no device `gup`") as caught:
         plan("models", device="gup")
     assert "did you mean `gpu`?" in caught.value.remedy
+
+
+def test_commands_that_stand_twice_are_told_in_one_line(plan) -> None:
+    made = plan("clas", {42: "-o Global.enable_mkldnn:True|True", 43: "-o Global.cpu_num_threads:1|1"})
+    repeated = [skip for skip in made.skipped if skip.reason.code == "same-command"]
+    assert len(repeated) > 1
+    lines = [line for line in plan_text(made, GPUS).splitlines() if "exactly the command" in line]
+    assert lines == [f"  left out: infer ×{len(repeated)}: each is exactly the command of another step"]

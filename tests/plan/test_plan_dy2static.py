@@ -12,6 +12,7 @@ from tipc.plan.build import build_plan
 from tipc.plan.model import Plan
 from tipc.plan.request import PlanOptions
 from tipc.plan.target.machine import Machine
+from tipc.reasons import because
 
 
 def file_of(sample: str, *names: str) -> str:
@@ -70,3 +71,12 @@ def test_a_file_without_a_header_is_an_error(tmp_path: Path) -> None:
     text = file_of(SEG, "base_train").replace("==============", "=== ")
     with pytest.raises(UsageError, match="no section begins with a header"):
         planned(tmp_path, "seg", text)
+
+
+def test_a_section_says_that_it_has_no_line_for_what_it_leaves_out(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "clas", file_of(CLAS, "base_train"))
+    reasons = {(skip.kind, skip.reason) for skip in plan.skipped}
+    assert reasons == {
+        ("eval", because("no-line", kind="eval")),
+        ("export", because("no-line", kind="export")),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from models_script import SCRIPT, make_repository
 from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.build import build_plan
+from tipc.plan.model import Skip
 from tipc.plan.request import PlanOptions
 from tipc.plan.target.machine import Machine
+from tipc.plan.trace.read.differences import differences
 from tipc.plan.trace.tracing import trace_plan, verify_plan
 from tipc.reasons import because
 
@@ -124,6 +127,16 @@ def test_verify_finds_no_difference_where_there_is_none(tmp_path: Path, mode: st
     config = make_repository(tmp_path, MODELS)
     assert verify_plan(config, mode, tmp_path, "models") == []
     assert verify_plan(config, mode) == []
+
+
+def test_a_call_that_a_trace_leaves_out_is_no_difference(tmp_path: Path) -> None:
+    config = make_repository(tmp_path, MODELS)
+    plan = trace_plan(config, "lite_train_lite_infer", PlanOptions(repo=str(tmp_path), as_upstream=True))
+    asks = replace(plan.steps[0], id="asks", argv=("pip", "list"))
+    with_it = replace(plan, steps=(asks, *plan.steps))
+    assert [line.split(": ")[0] for line in differences(with_it, plan)] == ["only in the dialect"]
+    left = Skip("", "prepare", because("asks-only"), argv=asks.argv)
+    assert differences(with_it, replace(plan, skipped=(left,))) == []
 
 
 def test_verify_shows_what_a_fork_has_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,7 @@ def _script(path: str, repo: str) -> Script:
 @lru_cache(maxsize=64)
 def _is_thin(text: str) -> bool:
     """Whether a script hands its config over: it calls ``tipc run`` and reads no line of it."""
-    code = _without_comments(text)
+    code = without_comments(text)
     return "tipc run" in code and "lines[" not in code and "eval " not in code
 
 
@@ -170,7 +170,7 @@ def helpers_of(path: str, repo: str) -> list[str]:
 @lru_cache(maxsize=64)
 def _calls(text: str) -> tuple[tuple[str, str], ...]:
     """What a script sources or calls: (what stands before the name, the name), each once."""
-    return tuple(dict.fromkeys(_CALLS.findall(_without_comments(text))))
+    return tuple(dict.fromkeys(_CALLS.findall(without_comments(text))))
 
 
 def _located(before: str, name: str, script: str, repo: str) -> str:
@@ -182,7 +182,8 @@ def _located(before: str, name: str, script: str, repo: str) -> str:
     return ""
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
+    """The lines of a script that do something."""
     code = []
     for line in text.splitlines():
         line = line.rstrip()
@@ -206,5 +207,5 @@ def digest_of(paths: tuple[str, ...]) -> str:
 def _digest(texts: tuple[str, ...]) -> str:
     import hashlib
 
-    clean = "\0".join(map(_without_comments, texts))
+    clean = "\0".join(map(without_comments, texts))
     return hashlib.sha256(clean.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -115,7 +115,7 @@ def _exported_and_inferred(state: ScriptState, cell: Combination) -> Iterator[Sc
                 CONVERT, cell, conversion.command, state.log(conversion.log), "converter", model_dir=made
             )
     if not variables.holds(whole.infer_when):
-        yield Left(cell, INFER, because("no-script", line=variables.lines.get("inference", 0), kind=INFER))
+        yield Left(cell, INFER, variables.no_script(INFER, "inference"))
         return
     variables.fixed("TF031", upstream=variables.upstream.status_of == "conversion", ours=False)
     values["image"] = variables.render("{image_dir}")

@@ -13,7 +13,7 @@ from tipc.language.entry import Described
 from tipc.plan.model import Cell, Plan
 from tipc.plan.request import LeftOut
 from tipc.plan.target.machine import Machine
-from tipc.reasons import Reason
+from tipc.reasons import Reason, because
 
 
 def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False) -> str:
@@ -103,9 +103,13 @@ def _times(name: str, count: int) -> str:
 
 def _skips(plan: Plan) -> list[str]:
     """What is left out, one line a reason."""
+    repeated = Counter(skip.kind for skip in plan.skipped if skip.reason.code == "same-command")
     grouped: dict[tuple[str, Reason], list[str]] = {}
     for skip in plan.skipped:
-        grouped.setdefault((skip.kind, skip.reason), []).append(skip.label)
+        reason = skip.reason
+        if reason.code == "same-command" and repeated[skip.kind] > 1:
+            reason = because("same-commands")  # each names another step: a line for each tells no more
+        grouped.setdefault((skip.kind, reason), []).append(skip.label)
     lines = []
     for (kind, reason), found in grouped.items():
         what = found[0]

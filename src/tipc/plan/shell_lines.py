@@ -29,7 +29,7 @@ def command_line(step: Step) -> str:
     command = Command(step.argv)
     if step.shell:
         command = Command(("bash", "-c", step.shell))
-    line = command.shell_line(step.env)
+    line = command.shell_line(step.env, step.globs)
     log = step.log
     if step.cwd == ".":
         if not log:

@@ -194,9 +194,10 @@ def _after_training(
     variables, placement = state.variables, cell.placement
     yield _evaluation(state, cell, env)
     export_row = selected.row.replace("_train", "_export").replace("trainer", "export")
+    if export_row == selected.row:  # a trainer that shares the export of the plain training
+        export_row = "norm_export"
     if not bare(variables.values["run_export"], "!=", "null"):
-        line = variables.lines.get(export_row, variables.lines.get("norm_export", 0))
-        yield Left(cell, EXPORT, because("no-script", line=line, kind=EXPORT))
+        yield Left(cell, EXPORT, variables.no_script(EXPORT, export_row, "norm_export"))
         return
     yield from _exports(state, cell, env, export_row)
     if placement.visible is not None:
@@ -209,7 +210,7 @@ def _after_training(
 def _evaluation(state: ScriptState, cell: Combination, env: dict[str, str]) -> ScriptCommand | Left:
     variables, rules = state.variables, state.rules
     if not bare(variables.values.get("eval", ""), "!=", "null"):
-        return Left(cell, EVAL, because("no-script", line=variables.lines.get("eval", 0), kind=EVAL))
+        return Left(cell, EVAL, variables.no_script(EVAL, "eval"))
     if rules.env_at_eval and cell.placement.visible is not None:
         state.visible = cell.placement.visible
     return state.command(

@@ -11,7 +11,7 @@ from tipc.config.rules import Choice, Condition, Fixed, Rules, Template
 from tipc.config.source import Value
 from tipc.plan.bash_tests import bare
 from tipc.plan.template import render
-from tipc.reasons import Reason
+from tipc.reasons import Reason, because
 
 T = TypeVar("T")
 TRAIN_PARTS = ("lite_train", "whole_train")
@@ -92,6 +92,13 @@ class Variables:
     def places(self, name: str) -> list[Value]:
         """The items of a list with their places, for messages."""
         return items(self.config.value(name))
+
+    def no_script(self, kind: str, *rows: str) -> Reason:
+        """Why a kind of step is left out: the line of the first of its rows that the file has."""
+        for row in rows:
+            if self.lines.get(row):
+                return because("no-script", line=self.lines[row], kind=kind)
+        return because("no-line", kind=kind)
 
     def render(self, template: str) -> str:
         """A path or another text."""

@@ -11,6 +11,7 @@ from tipc.config.layout import Config, Row
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, closest, is_null
 from tipc.config.rules import Dialect
+from tipc.config.scripts import without_comments
 from tipc.config.source import Value
 from tipc.reasons import because
 
@@ -58,11 +59,7 @@ def _lacking(
 ) -> Iterator[LintFinding]:
     """TC041: a mode that trains has no value in a line that lists modes."""
     meant = {near(mode, 0.9) for mode in listed}
-    lacking = []
-    for mode in TRAIN_MODES:
-        wanted = ctx.dialect is not None or mode in ctx.script
-        if wanted and mode not in meant:
-            lacking.append(mode)
+    lacking = [mode for mode in _modes_that_train(ctx) if mode not in meant]
     if not lacking:
         return
     added = tuple(f"|{mode}=…" for mode in lacking)
@@ -71,6 +68,17 @@ def _lacking(
         yield ctx.find("TC041", value, modes=tuple(lacking), items=added, key=key)
     else:
         yield ctx.find("TC041-unread", value, modes=tuple(lacking), items=added)
+
+
+def _modes_that_train(ctx: Context) -> tuple[str, ...]:
+    """Of a script of its own those that it tests; where it tests none, those that its comments name."""
+    if ctx.dialect is not None:
+        return TRAIN_MODES
+    for text in (without_comments(ctx.script), ctx.script):
+        named = tuple(mode for mode in TRAIN_MODES if mode in text)
+        if named:
+            return named
+    return ()
 
 
 def _item(ctx: Context, item: Value, mode: str, rest: str, listed: Counter[str]) -> Iterator[LintFinding]:

@@ -19,6 +19,9 @@ _EXTENSION_TWICE = re.compile(
     r"(\.(?:pd\w+|ya?ml|py|sh|log|txt|list|json|tar|gz|zip|onnx|jpe?g|png|npy|npz|pkl|mp4|wav))\1(?![\w.])"
 )
 _SHELL = re.compile(r"&&|\|\||;|`|\$\(|[<>]|(?<!\|)\|(?!\|)")
+# ``[ ${inference_py} != "null" ]``, which a script of its own may have.
+_TESTS_INFERENCE = re.compile(r"""inference_py\}?["']?\s*!?=+\s*["']?null""")
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 
 
 def words(ctx: Context) -> Iterator[LintFinding]:
@@ -32,13 +35,21 @@ def words(ctx: Context) -> Iterator[LintFinding]:
         if row.kind != "script":
             continue
         for value in _values(row, config):
-            shell = _SHELL.search(value.text)
+            shell = _SHELL.search(_QUOTED.sub(_hidden, value.text))
             if shell:
                 yield ctx.find("TC082", value.part(shell.start(), shell[0]), text=shell[0])
             counted = Counter(_options(value.text))
             yield from _twice(ctx, value, counted)
             if row.name.endswith("_train"):
                 yield from _twice_by_line(ctx, value, counted, config)
+
+
+def _hidden(quoted: re.Match[str]) -> str:
+    """Blanks for what quotes take its meaning from; between double quotes a command is still run."""
+    text = quoted[0]
+    if text.startswith('"') and re.search(r"`|\$\(", text):
+        return text
+    return " " * len(text)
 
 
 def _values(row: Row, config: Config) -> list[Value]:
@@ -179,7 +190,9 @@ def _meant(ctx: Context, folder: str, script: str) -> Reason:
 
 def null_inference(ctx: Context) -> Iterator[LintFinding]:
     """TC072: an export, and no script that infers with it."""
-    if ctx.config is None or ctx.dialect is None or "norm_export" not in ctx.config.rows:
+    if ctx.config is None or not {"norm_export", "inference"} <= set(ctx.config.rows):
+        return
+    if ctx.dialect is None and _TESTS_INFERENCE.search(ctx.script):
         return
     value = ctx.config.value("inference")
     exported = not is_null(ctx.config.value("norm_export"))

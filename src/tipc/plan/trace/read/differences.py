@@ -11,12 +11,15 @@ from tipc.plan.model import Plan, Step
 
 def differences(native: Plan, traced: Plan) -> list[str]:
     """One line or block for each command that only one of them has, or that is not the same in both."""
-    ours = [_key(step) for step in native.steps]
+    # What a script calls without it being a step of a trace (``pip list``) is none of the dialect's either.
+    left_out = {skip.argv for skip in traced.skipped}
+    steps = [step for step in native.steps if step.argv not in left_out]
+    ours = [_key(step) for step in steps]
     theirs = [_key(step) for step in traced.steps]
     found: list[str] = []
     for tag, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if tag != "equal":
-            found += _block(native.steps[a:b], traced.steps[c:d])
+            found += _block(steps[a:b], traced.steps[c:d])
     return found
 
 
