@@ -194,8 +194,8 @@ def test_names_are_kept_apart_and_stages_are_known(tmp_path: Path) -> None:
         record.forward("y", 2.0)
     with pytest.raises(ValueError, match="is no stage"):
         record.add("later", "y", 1.0)
-    with pytest.raises(ValueError, match="neither a tensor nor a number"):
-        record.forward("z", object())
+    with pytest.raises(ValueError, match="forward/z: a NoneType is neither a tensor nor a number"):
+        record.forward("z", None)
 
 
 def test_a_recording_that_breaks_off_writes_nothing(tmp_path: Path) -> None:

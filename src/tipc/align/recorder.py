@@ -33,7 +33,10 @@ class Recorder:
         key = f"{stage}/{name}"
         if not name or key in self._arrays:
             raise ValueError(f"{key!r} needs a name of its own")
-        self._arrays[key] = as_array(value)
+        array = as_array(value)
+        if array.dtype.kind not in NUMBERS:
+            raise ValueError(f"{key}: a {type(value).__name__} is neither a tensor nor a number")
+        self._arrays[key] = array
 
     def data(self, name: str, value: Any) -> None:
         """What the network is fed, and the labels."""
@@ -91,10 +94,7 @@ def as_array(value: Any) -> np.ndarray:
     for method in ("detach", "cpu", "numpy"):
         if not isinstance(value, np.ndarray) and hasattr(value, method):
             value = getattr(value, method)()
-    array = np.array(value)
-    if array.dtype.kind not in NUMBERS:
-        raise ValueError(f"a {type(value).__name__} is neither a tensor nor a number")
-    return array
+    return np.array(value)
 
 
 def _as_float32(value: Any) -> Any:
