@@ -312,3 +312,42 @@ def test_recordings_of_some_stages_leave_the_point_open(
     found = checklist(repo, capsys, "--align", str(repo / "ref.npz"), str(repo / "ref.npz"))["TD815"]
     assert found["status"] == "unchecked"
     assert "weights" in str(found["message"])
+
+
+@pytest.mark.parametrize(
+    ("folder", "status"),
+    [("other", "fail"), ("toy_small", "pass"), ("to-y", "pass")],
+)
+def test_a_config_that_was_copied_names_its_own_model(
+    repo: Path, capsys: pytest.CaptureFixture[str], folder: str, status: str
+) -> None:
+    """A name that adds to its folder's, or is written another way, is the model's own."""
+    configs = repo / "test_tipc" / "configs"
+    (configs / folder).mkdir()
+    for path in (configs / "toy").glob("*.txt"):
+        (configs / folder / path.name).write_text(path.read_text())
+    found = checklist(repo, capsys)["TD803"]
+    assert found["status"] == status
+    assert ("its model_name is toy, another model's" in str(found)) == (status == "fail")
+
+
+def test_a_config_that_still_names_the_model_of_the_specifications_template_fails(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (repo / "test_tipc" / "configs" / "toy").glob("*.txt"):
+        path.write_text(path.read_text().replace("model_name:toy", "model_name:mobilenet_v3_small", 1))
+    assert checklist(repo, capsys)["TD803"]["status"] == "fail"
+
+
+def test_a_config_of_another_chain_asks_for_no_training(repo: Path) -> None:
+    """PaddleSeg's models ..._KL are quantised after training: they have no base config, and no PACT."""
+    from dataclasses import replace
+
+    from tipc.certify.checks.repo import kinds_by_model
+    from tipc.certify.repository import read_repository
+    from tipc.kinds import PTQ_CHAIN
+
+    scene = read_repository(repo)
+    quantised = replace(scene.plans[0], model="toy_KL", chain=PTQ_CHAIN)
+    models = kinds_by_model(replace(scene, plans=(*scene.plans, quantised)))
+    assert list(models) == ["toy"]

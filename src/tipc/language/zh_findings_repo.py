@@ -11,6 +11,7 @@ FINDINGS_REPO = {
     "{item} (and {count} more)": "{item}（还有 {count} 项）",
     "all {count}": "全部 {count} 项",
     "{purpose}: {name}": "{purpose}：{name}",
+    "its model_name is {model}, another model's": "它的 model_name 是 {model}，属于另一个模型",
     "no config has such a cell": "没有配置含有这样的单元",
     "it has no config": "其中没有配置",
     "level {level}: {models} models, {chains} chains": "级别 {level}：{models} 个模型，{chains} 条链",

@@ -14,7 +14,7 @@ from tipc.certify.levels import DOCUMENTS, Level, highest
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
 from tipc.command import Command
-from tipc.kinds import TRAININGS
+from tipc.kinds import TRAIN_CHAIN, TRAININGS
 from tipc.message import Message, wording
 from tipc.plan.model import Plan
 from tipc.run.record.results import Run
@@ -26,6 +26,7 @@ ENTRIES = {
     "export": ("tools/export_model.py", "export_model.py", "tools/export.py", "export.py"),
 }
 INFERENCE = ("deploy/*/infer.py", "deploy/infer.py", "deploy/*/predict*.py", "infer.py")
+TEMPLATE_MODEL = "mobilenet_v3_small"  # in the configs that the specification has one copy
 RUNS_CHAIN = re.compile(r"test_train_inference_python\.sh|\b(paddle-)?tipc run\b")
 PATH_OPTIONS = (
     "data_path",
@@ -122,9 +123,11 @@ def layout(scene: RepoScene) -> Iterator[Outcome]:
 
 
 def kinds_by_model(scene: RepoScene) -> dict[str, dict[str, str]]:
-    """Model → kind of training (fp32, amp, pact) → config."""
+    """Model → kind of training (fp32, amp, pact) → config. A config of another chain trains nothing."""
     found: dict[str, dict[str, str]] = {}
     for plan in scene.plans:
+        if plan.chain != TRAIN_CHAIN:
+            continue
         kinds = found.setdefault(plan.model, {})
         for cell in plan.cells:
             kinds.setdefault(cell.precision, plan.config)
@@ -149,8 +152,10 @@ def level_of(scene: RepoScene) -> Level:
 )
 def configs(scene: RepoScene) -> Iterator[Outcome]:
     """The chains of the specification: normal training, and where a repository claims more, mixed precision
-    and quantisation. Each config must give a plan. Without --level: the highest that all models have."""
+    and quantisation. Each config must give a plan, and name its own model. Without --level: the highest that
+    all models have."""
     items = [item(config, False, reason) for config, reason in scene.broken.items()]
+    items += copied_names(scene)
     models = kinds_by_model(scene)
     level = level_of(scene)
     for model, kinds in models.items():
@@ -172,6 +177,26 @@ def configs(scene: RepoScene) -> Iterator[Outcome]:
     if above:
         good = wording("{message}; {above}", message=good, above=above)
     yield from conclude(items, good)
+
+
+def copied_names(scene: RepoScene) -> Iterator[dict[str, Any]]:
+    """The configs whose model_name was not changed when they were copied: it is that of another model's
+    folder, or the one in the specification's template. A name that adds to its folder's, or shortens it, is
+    the model's own."""
+    folders = {TEMPLATE_MODEL}
+    for plan in scene.plans:
+        folders.add(Path(plan.config).parent.name)
+    for plan in scene.plans:
+        folder = Path(plan.config).parent.name
+        mine, here = letters(plan.model), letters(folder)
+        if plan.model in folders and mine not in here and here not in mine:
+            note = wording("its model_name is {model}, another model's", model=plan.model)
+            yield item(plan.config, False, note)
+
+
+def letters(name: str) -> str:
+    """A name without its punctuation: PP-OCRv2 and pp_ocrv2 are one."""
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 def kinds_above(level: Level, models: dict[str, dict[str, str]]) -> tuple[Message, ...]:
