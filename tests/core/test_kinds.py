@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tipc.kinds import DEVICES, SIGNS, STATE_OF_STATUS, STATUSES, WORST_FIRST
+from tipc.plan.plan_text import machine_text
 from tipc.plan.target import machine
 
 
@@ -21,7 +22,7 @@ def test_every_device_that_has_files_is_counted(monkeypatch: pytest.MonkeyPatch)
         if device.files:
             assert here.count(device.name) == 2, device.name
     assert here.count("dcu") == machine.UNCOUNTED
-    assert "mlu ×2" in here.describe()
+    assert "mlu ×2" in machine_text(here)
 
 
 def test_hidden_gpus_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,10 +80,16 @@ def test_notes_that_many_configs_share_are_told_once(tmp_path: Path) -> None:
     plans = [
         replace(plan_of(tmp_path, step("a")), model=f"m{number}", notes=("the same",)) for number in range(3)
     ]
-    lines = header_lines([*plans, replace(plans[0], model="m3", notes=("another",))], "cpu")
+    lines = header_lines([*plans, replace(plans[0], model="m3", notes=("another",))], "cpu", 4)
     assert lines[0] == "4 configs · lite_train_lite_infer · dialect models · 4 steps · cpu"
     assert lines[1] == "  m0, m1, m2, m3"
     assert lines[2:] == ["  the same (3 configs)", "  another (1 config)"]
+
+
+def test_a_part_of_the_steps_is_told_as_one(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, step("a"), step("b"), step("c"))
+    assert " · 2 of 3 steps · " in header_lines([plan], "cpu", 2)[0]
+    assert " · 3 steps · " in header_lines([plan], "cpu", 3)[0]
 
 
 def test_a_long_line_goes_on_below_its_start(monkeypatch: pytest.MonkeyPatch) -> None:

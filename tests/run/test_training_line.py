@@ -63,3 +63,31 @@ def test_warnings_and_rules_are_passed_over() -> None:
 @given(st.lists(st.text(max_size=200), max_size=5))
 def test_any_log_gives_one_line(lines: list[str]) -> None:
     assert isinstance(training_line(lines), str)
+
+
+@pytest.mark.parametrize(
+    ("room", "told"),
+    [
+        (80, "epoch 4/5 iter 1/2 loss 0.5255 6.552 images/s eta 0:09"),
+        (45, "epoch 4/5 loss 0.5255 6.552 images/s eta 0:09"),
+        (40, "epoch 4/5 loss 0.5255 eta 0:09"),
+        (20, "epoch 4/5 eta 0:09"),
+        (3, "epoch 4/5 eta 0:09"),
+    ],
+)
+def test_on_a_narrow_terminal_how_long_it_takes_goes_last(room: int, told: str) -> None:
+    line = "[Epoch 4/5, iter: 1/2] loss: 0.5255, ips: 6.552 images/s, eta: 0:09"
+    assert training_line([line], room=room) == told
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "I1118 03:47:11.183208 13699 tcp_utils.cc:181] The server starts to listen",
+        "LAUNCH INFO 2026-11-18 03:46:57,101 Run Pod: abc",
+        "UserWarning: something is old",
+    ],
+)
+def test_what_paddle_itself_prints_is_not_shown(noise: str) -> None:
+    assert training_line(["reading the data", noise]) == "reading the data"
+    assert training_line([noise]) == ""

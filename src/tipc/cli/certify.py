@@ -21,6 +21,7 @@ def main(argv: list[str]) -> int:
     from tipc.report.load import remember
     from tipc.report.view import view_of
     from tipc.run.record.run_store import load_run
+    from tipc.run.show.fold import write_folded
 
     run = load_run(options.run)
     verdict = certify(run, strict=options.strict)
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
         json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(verdict_text(verdict, sentence(run.left_out)))
+        write_folded(sys.stdout, verdict_text(verdict, sentence(run.left_out)))
     return code_of(verdict.passed)
 
 

@@ -32,6 +32,7 @@ def main(argv: list[str]) -> int:
     from tipc.certify.verdict import Verdict
     from tipc.certify.verdict_store import CHECKLIST_SCHEMA, verdict_to_json
     from tipc.kinds import PASS
+    from tipc.run.show.fold import write_folded
 
     scene = read_repository(options.repo)
     if options.level:
@@ -52,7 +53,7 @@ def main(argv: list[str]) -> int:
     elif options.markdown:
         sys.stdout.write(checklist_markdown(verdict.findings, scene.repo.name))
     else:
-        sys.stdout.write(checklist_text(verdict.findings))
+        write_folded(sys.stdout, checklist_text(verdict.findings))
         told = say(
             "{count} of {all} points are in order", count=verdict.count(PASS), all=len(verdict.findings)
         )

@@ -15,6 +15,7 @@ def main(argv: list[str]) -> int:
 
     from tipc.certify.check_text import check_words
     from tipc.certify.registry import all_checks
+    from tipc.run.show.fold import write_folded
 
     checks = all_checks().values()
     if options.json:
@@ -26,7 +27,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write("\n")
     else:
         for check in checks:
-            sys.stdout.write(f"{check.id:<6}  {check.scope:<6}  {check_words(check).title}\n")
+            write_folded(sys.stdout, f"{check.id:<6}  {check.scope:<6}  {check_words(check).title}\n", 16)
     return 0
 
 

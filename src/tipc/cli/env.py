@@ -42,7 +42,9 @@ def main(argv: list[str]) -> int:
         json.dump(data, sys.stdout, indent=1, ensure_ascii=False)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write(as_text(data, found, missing))
+        from tipc.run.show.fold import write_folded
+
+        write_folded(sys.stdout, as_text(data, found, missing), 10)
     if paddle.error or missing:
         return ENVIRONMENT
     return PASSED

@@ -8,12 +8,10 @@ from difflib import get_close_matches
 
 from rich.cells import cell_len
 
-from tipc.cli.options import Parser, wrapped
+from tipc.cli.options import Parser, page_width, wrapped
 from tipc.errors import PASSED, Message, UsageError, wording
 from tipc.language import described, say
 from tipc.language.entry import Described
-
-WIDTH = 96
 
 
 def main(argv: list[str]) -> int:
@@ -66,7 +64,9 @@ def known() -> dict[str, str]:
 
 def page(identity: str, kind: str, words: Described, where: str = "") -> str:
     """A title and its parts, wrapped."""
-    lines = [f"{identity}  {words.title}  {kind}"]
+    from tipc.run.show.fold import folded
+
+    lines = folded(f"{identity}  {words.title}  {kind}", page_width(), 7)
     parts = {
         say("reads"): words.reads,
         say("reason"): words.reason,
@@ -76,7 +76,7 @@ def page(identity: str, kind: str, words: Described, where: str = "") -> str:
     for name, text in parts.items():
         if text:
             indent = name + " " * (8 - cell_len(name))
-            for line in wrapped(text, WIDTH - 10):
+            for line in wrapped(text, page_width() - 10):
                 lines.append(f"  {indent}{line}")
                 indent = " " * 8
     return "\n".join(lines) + "\n"

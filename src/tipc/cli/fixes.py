@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tipc.cli.options import Parser, wrapped
+from tipc.cli.options import Parser, page_width, wrapped
 from tipc.language import described, say
 from tipc.language.entry import Described
 from tipc.plan.fixes import FIXES
@@ -23,10 +23,12 @@ def main(argv: list[str]) -> int:
         document = {"schema": SCHEMA, "fixes": [fix._asdict() for fix in chosen]}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
         return 0
+    from tipc.run.show.fold import write_folded
+
     for fix in chosen:
         words = described(fix.id, Described(fix.title, fix.reason))
-        sys.stdout.write(f"{fix.id}  {words.title}  ({', '.join(fix.dialects)})\n")
-        for line in wrapped(words.reason, 89):
+        write_folded(sys.stdout, f"{fix.id}  {words.title}  ({', '.join(fix.dialects)})\n", 7)
+        for line in wrapped(words.reason, page_width() - 7):
             sys.stdout.write(f"       {line}\n")
     sys.stdout.write("\n" + say("`tipc plan --as-upstream` makes none of these differences.") + "\n")
     return 0

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from time import localtime, strftime
+from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
 from tipc.errors import PASSED
 from tipc.language import say
+
+if TYPE_CHECKING:
+    from tipc.report.terminal import Line
 
 WIDTH = 40
 COLUMNS = ("started", "result", "took", "models", "machine", "run")
@@ -21,27 +26,28 @@ def main(argv: list[str]) -> int:
 
     from tipc.report.history.history_store import newest
     from tipc.report.plain_text import clean, duration
-    from tipc.report.terminal import Line, Span, aligned, write_lines
-    from tipc.run.record.run_store import home
+    from tipc.report.terminal import Span, write_lines
+    from tipc.run.record.run_store import home, runs_above
 
     entries = newest(home(), machine=args.machine, limit=args.limit)
     if not entries:
         sys.stdout.write(say("no runs in {folder}", folder=home()) + "\n")
+        sys.stdout.write(f"  {say('try: ')}{runs_above(home())}\n")
         return PASSED
-    rows: list[list[Line]] = [[[Span(say(name), "dim")] for name in COLUMNS]]
+    table: list[dict[str, Line]] = [{name: [Span(say(name), "dim")] for name in COLUMNS}]
     for entry in entries:
         style = {"PASSED": "green", "FAILED": "red", "INTERRUPTED": "red"}.get(entry.word, "yellow")
-        rows.append(
-            [
-                [Span(strftime("%Y-%m-%d %H:%M", localtime(entry.started)))],
-                [Span(say(entry.word), style)],
-                [Span(duration(entry.seconds))],
-                [Span(_models(entry.models))],
-                [Span(entry.machine)],
-                [Span(clean(entry.id))],
-            ]
+        table.append(
+            {
+                "started": [Span(strftime("%Y-%m-%d %H:%M", localtime(entry.started)))],
+                "result": [Span(say(entry.word), style)],
+                "took": [Span(duration(entry.seconds))],
+                "models": [Span(_models(entry.models))],
+                "machine": [Span(entry.machine)],
+                "run": [Span(clean(entry.id))],
+            }
         )
-    write_lines(sys.stdout, aligned(rows, gap="  ", indent=""))
+    write_lines(sys.stdout, _fitting(table))
     machines = {entry.machine: entry.machine_name for entry in entries}
     write_lines(sys.stdout, [[Span(f"{mark}  {clean(name)}", "dim")] for mark, name in machines.items()])
     return PASSED
@@ -55,6 +61,25 @@ def parser() -> argparse.ArgumentParser:
         "--machine", default="", metavar="FINGERPRINT", help="only runs on this kind of machine"
     )
     return made
+
+
+def _fitting(table: Sequence[dict[str, Line]]) -> list[Line]:
+    """The lines of the table; on a narrow terminal without what the name of a run tells, too."""
+    from rich.cells import cell_len
+
+    from tipc.report.terminal import aligned, text_of
+
+    columns = list(COLUMNS)
+    for spare in ("started", "models", ""):
+        rows = []
+        for row in table:
+            rows.append([row[name] for name in columns])
+        lines = aligned(rows, gap="  ", indent="")
+        widest = max(map(cell_len, map(text_of, lines)))
+        if not spare or not sys.stdout.isatty() or widest <= get_terminal_size().columns:
+            break
+        columns.remove(spare)
+    return lines
 
 
 def _models(models: Sequence[str]) -> str:

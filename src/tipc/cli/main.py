@@ -19,10 +19,10 @@ from tipc.visible import Visible, visible_name
 
 # In the order of the pipeline: (name, what it does).
 COMMANDS = {
-    "init": "a new repository from a template, or test_tipc/ for one that is there",
+    "init": "a new repository from a template, or test_tipc/ for your own",
     "lint": "find what is wrong in config files, and fix what is mechanical",
     "plan": "show what a config runs: cells, commands, what is left out and why",
-    "fixes": "list where the default plan differs from the upstream scripts, and why",
+    "fixes": "list where the default plan differs from the bash, and why",
     "prepare": "fetch or unpack the data that a config needs",
     "run": "run the plan, check what came out, report",
     "certify": "run the checks again on an earlier run",
@@ -53,10 +53,10 @@ def help_text() -> str:
 
 
 HELP_END = (
-    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG tells the language;\n"
-    "and --color auto|always|never; NO_COLOR is honoured.\n"
-    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is wrong ·\n"
-    "            3 an error of the environment or of tipc itself · 130 interrupted\n"
+    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG\n"
+    "tells the language; and --color auto|always|never; NO_COLOR is honoured.\n"
+    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is\n"
+    "            wrong · 3 an error of the environment or of tipc · 130 interrupted\n"
 )
 
 

@@ -13,6 +13,12 @@ from tipc.meant import closest
 from tipc.settings import SETTINGS, find_settings
 
 WIDTH = 80  # columns, where there is no terminal
+PAGE = 96  # columns: longer lines of prose are hard to read
+
+
+def page_width() -> int:
+    """How wide prose is printed."""
+    return min(PAGE, _columns())
 
 
 def _columns() -> int:
@@ -137,7 +143,9 @@ def _names_a_mode(options: argparse.Namespace) -> bool:
 
 def wrapped(text: str, width: int) -> list[str]:
     """The lines of a text; wide characters count as two, and Chinese may be broken anywhere."""
-    from rich.console import Console
-    from rich.text import Text
+    from tipc.run.show.fold import folded
 
-    return [line.plain.rstrip() for line in Text(text).wrap(Console(), width)]
+    rows = []
+    for line in text.splitlines():
+        rows += folded(line, width, hanging=0)
+    return rows

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TextIO
 
 from tipc.cli.options import Parser, parse
 from tipc.errors import code_of
@@ -77,8 +78,8 @@ def main(argv: list[str]) -> int:
     planned = plan_each(expansion.configs, expansion.mode, _plan_options(options))
     _print(planned.plans, options)
     sys.stdout.flush()
-    sys.stderr.write(_printable(_weak_gpus(planned.plans)))
-    sys.stderr.write(_printable(not_planned_text(expansion.left_out, planned.problems)))
+    _write(sys.stderr, _weak_gpus(planned.plans))
+    _write(sys.stderr, not_planned_text(expansion.left_out, planned.problems))
     return planned.exit_code
 
 
@@ -134,15 +135,16 @@ def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
 
         for plan in plans:
             texts.append(commands_text(plan, os.getcwd()))
-    else:
-        from tipc.plan.plan_text import plan_text
+        sys.stdout.write(_printable("".join(texts)))
+        return
+    from tipc.plan.plan_text import plan_text
 
-        machine = _machine(options.gpus)
-        for plan in plans:
-            if texts:
-                texts.append("\n")
-            texts.append(plan_text(plan, machine, verbose=options.verbose))
-    sys.stdout.write(_printable("".join(texts)))
+    machine = _machine(options.gpus)
+    for plan in plans:
+        if texts:
+            texts.append("\n")
+        texts.append(plan_text(plan, machine, verbose=options.verbose))
+    _write(sys.stdout, "".join(texts))
 
 
 def _verify(paths: Sequence[str], mode: str, options: argparse.Namespace) -> int:
@@ -158,6 +160,16 @@ def _verify(paths: Sequence[str], mode: str, options: argparse.Namespace) -> int
         lines = [f"{path}: {verdict}", *differences]
         sys.stdout.write(_printable("\n  ".join(lines) + "\n"))
     return code_of(same)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Prose: folded on a terminal. Elsewhere nothing more is imported, so that a plan starts quickly."""
+    if not stream.isatty():
+        stream.write(_printable(text))
+        return
+    from tipc.run.show.fold import write_folded
+
+    write_folded(stream, _printable(text))
 
 
 def _printable(text: str) -> str:

@@ -24,6 +24,7 @@ def main(argv: list[str]) -> int:
 
     from tipc.report.finish import NAME, write_page
     from tipc.report.load import load_views, remember
+    from tipc.run.show.shown import shown_path
 
     views = load_views(args.runs)
     try:
@@ -37,7 +38,7 @@ def main(argv: list[str]) -> int:
         if args.html:
             page = Path(args.html)
         write_page(views, page)
-        print(f"{say('report: ')}{page}", file=sys.stderr)
+        print(f"{say('report: ')}{shown_path(page)}", file=sys.stderr)
         if args.open:
             _open(page)
     wanted = {"junit": args.junit, "json": args.json, args.format: args.output}
@@ -99,6 +100,7 @@ def _write(path: str, parts: Iterable[str]) -> None:
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_parts(target, parts)
+    print(f"{say('written: ')}{path}", file=sys.stderr)
 
 
 def _open(target: Path) -> None:

@@ -37,6 +37,7 @@ def main(argv: list[str]) -> int:
         return on_releases(options, argv, main)
     if options.envs:
         raise UsageError("--envs goes with --paddle", remedy="tipc run CONFIG… --paddle 3.1,3.2 --envs DIR")
+    from tipc.plan.plan_text import machine_text
     from tipc.plan.target.machine import this_machine
     from tipc.run import session as sessions
     from tipc.run.executors.executor_kinds import executor_kind
@@ -65,7 +66,7 @@ def main(argv: list[str]) -> int:
     progress = _progress(stream, len(session.wanted), options.verbosity)
     early: list[EarlyChecks] = []
     try:
-        progress.header(session.plans, machine.describe())
+        progress.header(session.plans, machine_text(machine))
         for note in _warnings(session):
             progress.note(note)
         beside = None

@@ -22,15 +22,18 @@ def main(argv: list[str]) -> int:
         document = {"schema": SCHEMA, "file": chosen.path or None, "settings": dict(chosen.values)}
         sys.stdout.write(json.dumps(document) + "\n")
         return PASSED
+    from tipc.run.show.fold import write_folded
+
     none = say("none ({own} or [tool.tipc] in {shared})", own=OWN, shared=SHARED)
-    sys.stdout.write(f"{say('file: ')}{chosen.path or none}\n")
+    lines = [f"{say('file: ')}{chosen.path or none}\n"]
     width = max(map(len, SETTINGS))
     for name, setting in SETTINGS.items():
         value = chosen.get(name)
         told = f"{json.dumps(value, ensure_ascii=False)}  ({chosen.path})"
         if value is None:
             told = "-"
-        sys.stdout.write(f"  {name:<{width}}  {told:<24}  # {say(setting.title)}\n")
+        lines.append(f"  {name:<{width}}  {told:<12}  # {say(setting.title)}\n")
+    write_folded(sys.stdout, "".join(lines), width + 2)
     return PASSED
 
 

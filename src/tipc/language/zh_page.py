@@ -64,6 +64,27 @@ PAGE = {
     "{count} worse": "{count} 项变差",
     "{count} better": "{count} 项变好",
     "{count} within their spread": "{count} 项在波动范围内",
+    "{count} not judged (measured once, fewer than 4 earlier runs on this machine)": (
+        "{count} 项未判断（只测了一次，本机以前的运行不足 4 次）"
+    ),
+    "{count} runs": "{count} 次运行",
+    "from": "依据",
+    "samples": "样本",
+    "measured once": "只测了一次",
+    "one value each": "各一个值",
+    "perhaps slower: ": "可能变慢：",
+    "more runs of either version would tell": "任一版本多运行几次即可判断",
+    "a run can be disturbed: make {count} more of this version, and compare the last with A": (
+        "运行可能受到干扰：用这个版本再运行 {count} 次，然后把最后一次与 A 比较"
+    ),
+    "what slows every step down is seen here from {percent} % on": (
+        "所有步骤都变慢的情况，在本机从 {percent} % 起才能看出"
+    ),
+    "with fewer than {count} earlier runs on this machine, a time is worse only where it is half as"
+    " long again": "本机以前的运行不足 {count} 次，用时增加一半以上才算变差",
+    "{name} is compared as the median of {count} runs with the same commits and versions": (
+        "{name} 取提交和版本相同的 {count} 次运行的中位数"
+    ),
     "{count} not judged: measured too seldom": "{count} 项未判断：测量次数太少",
     # 支持矩阵
     "what ran here, and how it went; each sign is a link": "在本机运行了什么、结果如何；每个符号都是链接",

@@ -235,16 +235,14 @@ TEXTS = {
     "Training and Inference Pipeline Certification for PaddlePaddle repositories.": (
         "PaddlePaddle 模型仓库的训推一体全流程认证（TIPC）。"
     ),
-    "a new repository from a template, or test_tipc/ for one that is there": (
+    "a new repository from a template, or test_tipc/ for your own": (
         "用模板新建仓库，或为已有的仓库生成 test_tipc/"
     ),
     "find what is wrong in config files, and fix what is mechanical": "找出配置文件中的错误，并作机械修改",
     "show what a config runs: cells, commands, what is left out and why": (
         "显示一个配置会运行什么：单元、命令、略过什么及原因"
     ),
-    "list where the default plan differs from the upstream scripts, and why": (
-        "列出默认计划与上游脚本的不同之处及理由"
-    ),
+    "list where the default plan differs from the bash, and why": "列出默认计划与 bash 的不同之处及理由",
     "fetch or unpack the data that a config needs": "下载或解压配置所需的数据",
     "run the plan, check what came out, report": "运行计划，检查结果，写出报告",
     "run the checks again on an earlier run": "对以前的运行重新检查",
@@ -266,13 +264,17 @@ TEXTS = {
         "输出 bash、zsh 或 fish 的命令和选项补全"
     ),
     "print the JSON Schema of a plan, a report, a verdict, …": "输出计划、报告、结论等的 JSON Schema",
+    "no GPU": "没有 GPU",
+    "{chosen} of {steps}": "{steps}中的 {chosen} 个",
+    "written: ": "已写入：",
     "show the settings of this repository, and where they come from": "显示本仓库的设置及其来源",
-    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG tells the language;\n"
-    "and --color auto|always|never; NO_COLOR is honoured.\n"
-    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is wrong ·\n"
-    "            3 an error of the environment or of tipc itself · 130 interrupted\n": (
-        "每个命令都接受 --lang en|zh；否则由 TIPC_LANG、LC_ALL、LC_MESSAGES 或 LANG 决定语言；\n"
-        "以及 --color auto|always|never；遵守 NO_COLOR。\n"
-        "退出码：0 全部通过 · 1 有失败 · 2 配置或调用有误 · 3 环境或 tipc 自身的错误 · 130 已中断\n"
+    "Every command takes --lang en|zh; else TIPC_LANG, LC_ALL, LC_MESSAGES or LANG\n"
+    "tells the language; and --color auto|always|never; NO_COLOR is honoured.\n"
+    "exit codes: 0 all passed · 1 something failed · 2 the config or the call is\n"
+    "            wrong · 3 an error of the environment or of tipc · 130 interrupted\n": (
+        "每个命令都接受 --lang en|zh；否则由 TIPC_LANG、LC_ALL、LC_MESSAGES 或 LANG\n"
+        "决定语言；以及 --color auto|always|never；遵守 NO_COLOR。\n"
+        "退出码：0 全部通过 · 1 有失败 · 2 配置或调用有误 ·\n"
+        "        3 环境或 tipc 自身的错误 · 130 已中断\n"
     ),
 }

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from tipc.config.chains import Evidence
 from tipc.errors import TipcError, told_once
-from tipc.kinds import CHAINS, GPU, INFER
-from tipc.language import described, plural, say, sentence, sentences
+from tipc.kinds import CHAINS, CPU, GPU, INFER
+from tipc.language import described, enumeration, plural, say, sentence, sentences
 from tipc.language.entry import Described
 from tipc.plan.model import Cell, Plan
 from tipc.plan.request import LeftOut
@@ -40,8 +40,19 @@ def _heading(plan: Plan, machine: Machine) -> str:
     if plan.as_upstream:
         how = say("as upstream")
     else:
-        how = say("this machine: {machine}", machine=machine.describe())
+        how = say("this machine: {machine}", machine=machine_text(machine))
     return f"{plan.model or plan.config} · {plan.mode} · {dialect} · {how}"
+
+
+def machine_text(machine: Machine) -> str:
+    """What a machine has, for a heading: ``cpu ×2, no GPU``."""
+    present = [f"{CPU} ×{machine.cores}"]
+    for kind, count in ((GPU, machine.gpus), *machine.others):
+        if count:
+            present.append(f"{kind} ×{count}")
+    if len(present) == 1:
+        present.append(say("no GPU"))
+    return enumeration(present)
 
 
 def _cell_lines(plan: Plan) -> list[str]:
@@ -78,8 +89,18 @@ def plan_notes(plan: Plan) -> list[str]:
         notes.append(f"{python.asked} → {python.program}: {sentence(python.reason)}")
     for cell in plan.cells:
         if cell.not_certified:
-            notes.append(f"{cell.asked or GPU} → {cell.runs_on}: {sentences(cell.not_certified)}")
+            notes.append(f"{asked_place(cell)}: {sentences(cell.not_certified)}")
     return list(dict.fromkeys(notes))
+
+
+def asked_place(cell: Cell) -> str:
+    """Where a cell runs; where that is another place than was asked for, both: ``gpu:0 → cpu``."""
+    if not cell.not_certified:
+        return cell.runs_on
+    wanted = cell.asked or GPU
+    if wanted[0].isdigit():
+        wanted = f"{GPU}:{wanted}"
+    return f"{wanted} → {cell.runs_on}"
 
 
 def _chain(plan: Plan, cell: Cell) -> str:

@@ -26,10 +26,11 @@ from tipc.kinds import (
     WORST_FIRST,
 )
 from tipc.language import plural, say, sentence, sentences
+from tipc.plan.plan_text import asked_place
 from tipc.report.failures import Failure, FailureGroup, failure_groups
 from tipc.report.headline import headline, shown_state
 from tipc.report.plain_text import clean, duration, one_line, relative
-from tipc.report.view import DEVICE_CHECK, CellView, PlanView, RunView, StepView, asked
+from tipc.report.view import DEVICE_CHECK, CellView, PlanView, RunView, StepView
 from tipc.run.show.colour import coloured
 from tipc.run.show.failure import ways_on
 from tipc.run.show.progress import printable
@@ -273,7 +274,7 @@ def _row(cell: CellView, marks: dict[str, str]) -> list[Line]:
             name = f"{INFER} {view.step.device} {view.step.settings.get('precision', '')}".rstrip()
         groups.setdefault(name, []).append(view)
     trainer = f"{clean(cell.cell.trainer)} {cell.cell.amp_level}".rstrip()
-    where = [Span(clean(asked(cell.cell)))]
+    where = [Span(clean(asked_place(cell.cell)))]
     if cell.not_certified:
         where.append(Span(f" {marks[UNCERTIFIED]}", "yellow"))
     row = [[Span(trainer)], where]

@@ -16,7 +16,6 @@ from tipc.kinds import (
     FAIL,
     FAILED,
     FLAKY,
-    GPU,
     INFER,
     INTERRUPTED,
     NOT_CERTIFIED,
@@ -191,16 +190,6 @@ def label(step: Step) -> str:
         elif value not in ("", "null", "False", "false", step.device):
             words.append(f"{name}={value}")
     return " ".join(words)
-
-
-def asked(cell: Cell) -> str:
-    """Where a cell ran and, if that is another place than was asked for, where it should have."""
-    if not cell.not_certified or not cell.asked:
-        return cell.runs_on
-    wanted = cell.asked
-    if wanted[0].isdigit():
-        wanted = f"{GPU}:{wanted}"
-    return f"{wanted} → {cell.runs_on}"
 
 
 def worst(states: Iterable[str]) -> str:

@@ -86,8 +86,9 @@ def checklist_text(findings: Iterable[Finding]) -> str:
     lines: list[str] = []
     for finding in findings:
         words = finding_words(finding)
-        title = say("{word}:", word=words.title)
-        lines.append(f"{_mark(finding)} {finding.check}  {title} {printable(finding_message(finding))}")
+        message = printable(finding_message(finding))
+        told = say("{title}: {text}", title=words.title, text=message)
+        lines.append(f"{_mark(finding)} {finding.check}  {told}")
         if finding.status == PASS:
             continue
         wrong = [item for item in finding.evidence.get("items", ()) if not item["ok"]]

@@ -24,14 +24,6 @@ class Machine:
         counts = {CPU: self.cores, GPU: self.gpus, **dict(self.others)}
         return counts.get(device, UNCOUNTED)
 
-    def describe(self) -> str:
-        """One line for a heading."""
-        present = []
-        for kind, count in ((GPU, self.gpus), *self.others):
-            if count:
-                present.append(f"{kind} ×{count}")
-        return ", ".join([f"{CPU} ×{self.cores}", *(present or ["no GPU"])])
-
 
 @cache
 def _device_files(prefix: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+from tipc.language import enumeration, plural, say
 from tipc.report.figures import HIGHER
 from tipc.report.history.comparison import (
     BETTER,
@@ -21,7 +22,7 @@ from tipc.report.history.comparison import (
 from tipc.report.history.history_store import PastRun
 from tipc.report.history.spread import RUNS, TWINS
 from tipc.report.plain_text import clean, figure
-from tipc.report.terminal import Line, Span, aligned
+from tipc.report.terminal import Hanging, Line, Span, aligned
 
 CONCLUSION_STYLES = {
     REGRESSION: "bold red",
@@ -35,21 +36,25 @@ STYLES = {WORSE: "bold red", BETTER: "green", EQUAL: "dim", UNJUDGED: "dim"}
 def differences(result: Comparison, *, everything: bool = False) -> list[Line]:
     """What became worse, better, new and gone; the rest as a count, or with ``everything`` in full."""
     lines: list[Line] = [
-        [Span("A  ", "dim"), Span(_name(result.old))],
-        [Span("B  ", "dim"), Span(_name(result.new))],
+        Hanging([Span("A  ", "dim"), Span(_name(result.old))], 3),
+        Hanging([Span("B  ", "dim"), Span(_name(result.new))], 3),
     ]
     for name, count in (("A", result.old_runs), ("B", result.new_runs)):
         if count > 1:
-            text = f"{name} is compared as the median of {count} runs with the same commits and versions"
-            lines.append([Span(f"   {text}", "dim")])
+            text = say(
+                "{name} is compared as the median of {count} runs with the same commits and versions",
+                name=name,
+                count=count,
+            )
+            lines.append(Hanging([Span(f"   {text}", "dim")], 3))
     if not result.like:
-        text = "the machines are not alike: only loss and accuracy are compared"
-        lines.append([Span(f"   {text}", "yellow")])
+        text = say("the machines are not alike: only loss and accuracy are compared")
+        lines.append(Hanging([Span(f"   {text}", "yellow")], 3))
     by_plan = _changes(result, everything)
     for plan, cells in _cells(result).items():
         by_plan.setdefault(plan, []).extend(cells)
     for plan, told in by_plan.items():
-        lines += [[], [Span(clean(plan or "all configs"), "bold")], *told]
+        lines += [[], [Span(clean(plan or say("all configs")), "bold")], *told]
     return [*lines, [], _conclusion(result), *_advice(result)]
 
 
@@ -59,8 +64,8 @@ def _changes(result: Comparison, everything: bool) -> dict[str, list[Line]]:
     if everything:
         changes += [*result.of(EQUAL), *result.of(UNJUDGED)]
     names = ("", "figure", "A", "B", "change", "chance gives up to", "from")
-    head: list[Line] = [[Span(name, "dim")] for name in names]
-    title, *rows = aligned([head, *map(_row, changes)], gap="  ", indent="")
+    head: list[Line] = [[Span(name and say(name), "dim")] for name in names]
+    title, *rows = aligned([head, *map(_row, changes)], gap="  ", indent="", hanging=2, whole=True)
     by_plan: dict[str, list[Line]] = {}
     for change, row in zip(changes, rows, strict=True):
         by_plan.setdefault(change.old.plan, [title]).append(row)
@@ -71,11 +76,12 @@ def _cells(result: Comparison) -> dict[str, list[Line]]:
     """What was broken, came and went, config by config."""
     by_plan: dict[str, list[Line]] = {}
     for plan, cell, before, now in result.broken:
-        line = [Span("broken  ", "bold red"), Span(f"{clean(cell)}: {before} → {now}")]
+        told = say("{title}: {text}", title=clean(cell), text=f"{say(before)} → {say(now)}")
+        line = [Span(f"{say('broken')}  ", "bold red"), Span(told)]
         by_plan.setdefault(plan, []).append(line)
     for word, cells in (("new", result.appeared), ("gone", result.vanished)):
         for plan, cell in cells:
-            by_plan.setdefault(plan, []).append([Span(f"{word:<8}", "yellow"), Span(clean(cell))])
+            by_plan.setdefault(plan, []).append([Span(f"{say(word):<8}", "yellow"), Span(clean(cell))])
     return by_plan
 
 
@@ -87,33 +93,48 @@ def _advice(result: Comparison) -> list[Line]:
         suspects.sort(key=lambda one: -one.change)
         told = ", ".join([f"{_called(one)} {change_text(one, one.change)}" for one in suspects[:3]])
         if len(suspects) > 3:
-            told += f" and {len(suspects) - 3} more"
-        lines.append([Span("  perhaps slower: ", "yellow"), Span(clean(told))])
+            told += " " + say("and {count} more", count=len(suspects) - 3)
+        lines.append(Hanging([Span(f"  {say('perhaps slower: ')}", "yellow"), Span(clean(told))], 4))
         missing = TWINS - result.new_runs
-        text = "more runs of either version would tell"
+        text = say("more runs of either version would tell")
         if missing > 0:
-            text = f"a run can be disturbed: make {missing} more of this version, and compare the last with A"
-        lines.append([Span(f"  {text}", "dim")])
+            text = say(
+                "a run can be disturbed: make {count} more of this version, and compare the last with A",
+                count=missing,
+            )
+        lines.append(Hanging([Span(f"  {text}", "dim")], 4))
     if result.seen_from is not None:
-        text = f"what slows every step down is seen here from {100 * math.expm1(result.seen_from):.1f} % on"
-        lines.append([Span(f"  {text}", "dim")])
+        percent = f"{100 * math.expm1(result.seen_from):.1f}"
+        text = say("what slows every step down is seen here from {percent} % on", percent=percent)
+        lines.append(Hanging([Span(f"  {text}", "dim")], 4))
     elif result.like and result.changes and result.earlier < RUNS:
-        text = f"fewer than {RUNS} earlier runs on this machine: times are judged from half as slow again on"
-        lines.append([Span(f"  {text}", "dim")])
+        text = say(
+            "with fewer than {count} earlier runs on this machine, a time is worse only where it is half as"
+            " long again",
+            count=RUNS,
+        )
+        lines.append(Hanging([Span(f"  {text}", "dim")], 4))
     return lines
 
 
 def _conclusion(result: Comparison) -> Line:
     counts = Counter(change.verdict for change in result.changes)
-    told = [f"{counts[WORSE]} worse", f"{counts[BETTER]} better", f"{counts[EQUAL]} within their spread"]
+    told = [
+        say("{count} worse", count=counts[WORSE]),
+        say("{count} better", count=counts[BETTER]),
+        say("{count} within their spread", count=counts[EQUAL]),
+    ]
     if result.broken:
-        told.insert(0, f"{len(result.broken)} broken")
+        told.insert(0, say("{count} broken", count=len(result.broken)))
     if counts[UNJUDGED]:
         told.append(
-            f"{counts[UNJUDGED]} not judged (measured once, fewer than 4 earlier runs on this machine)"
+            say(
+                "{count} not judged (measured once, fewer than 4 earlier runs on this machine)",
+                count=counts[UNJUDGED],
+            )
         )
     style = CONCLUSION_STYLES[result.conclusion]
-    return [Span(result.conclusion.upper(), style), Span(f" · {', '.join(told)}")]
+    return Hanging([Span(say(result.conclusion).upper(), style), Span(f" · {enumeration(told)}")], 2)
 
 
 def _name(entry: PastRun) -> str:
@@ -128,14 +149,22 @@ def _row(change: Change) -> list[Line]:
     if change.bound is not None:
         bound = change_text(change, change.bound)
     return [
-        [Span(change.verdict, style)],
+        [Span(say(change.verdict), style)],
         [Span(clean(name))],
         [Span(figure_text(old.value, old.unit))],
         [Span(figure_text(new.value, new.unit))],
         [Span(change_text(change, change.change), style)],
         [Span(bound)],
-        [Span(change.source, "dim")],
+        [Span(source_text(change), "dim")],
     ]
+
+
+def source_text(change: Change) -> str:
+    """What the usual spread of a figure is known from."""
+    runs = change.source.removesuffix(" runs")
+    if runs.isdecimal():
+        return plural(int(runs), "run")
+    return say(change.source)
 
 
 def _called(change: Change) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from tipc.certify.check_text import finding_message
 from tipc.kinds import BAD, FAILED, NOT_CERTIFIED, PASS, STATE_OF_STATUS, TIMEOUT, WORST_FIRST
 from tipc.language import say, sentence, sentences
+from tipc.plan.plan_text import asked_place
 from tipc.report.evidence import operator_counts
 from tipc.report.figures import Benchmark, Figures, curve_rows
 from tipc.report.html import charts
@@ -22,7 +23,7 @@ from tipc.report.html.file_links import file_link
 from tipc.report.html.pictures import Pictures
 from tipc.report.plain_text import command, duration, figure, log_end, relative, size
 from tipc.report.support_matrix import Place
-from tipc.report.view import CellView, PlanView, StepView, asked
+from tipc.report.view import CellView, PlanView, StepView
 
 TELLING = ("TP", "TQ", "TA")  # parity, quantisation, mixed precision: their figures are what people look for
 MANY = 200  # steps
@@ -119,7 +120,7 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
     return {
         "anchor": around.anchors.cells[around.place],
         "trainer": data.trainer,
-        "runs_on": asked(data),
+        "runs_on": asked_place(data),
         "state": cell.state,
         "packed": packed,
         "words": f"{data.precision} {data.amp_level}".strip(),

@@ -21,7 +21,7 @@ from tipc.report.history.comparison import (
     Comparison,
 )
 from tipc.report.history.past import Course, Past, PlanCourse
-from tipc.report.history.step_differences import change_text, figure_text
+from tipc.report.history.step_differences import change_text, figure_text, source_text
 from tipc.report.html import charts
 from tipc.report.plain_text import duration, figure
 
@@ -142,5 +142,5 @@ def _change(change: Change, models: Mapping[str, str]) -> dict[str, Any]:
         "new": figure_text(change.new.value, change.new.unit),
         "change": change_text(change, change.change),
         "bound": bound,
-        "source": change.source,
+        "source": source_text(change),
     }

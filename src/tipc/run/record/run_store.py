@@ -78,7 +78,7 @@ def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
         if not known:
             raise UsageError(
                 wording("there is no run in {folder}", folder=folder),
-                remedy=_runs_above(where or home()),
+                remedy=runs_above(where or home()),
             )
         return known[-1]
     by_name = {path.name: path for path in known}
@@ -96,7 +96,7 @@ def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
     raise UsageError(wording("there is no run `{ref}` in {folder}", ref=ref, folder=folder), remedy=remedy)
 
 
-def _runs_above(where: Path) -> str | Message:
+def runs_above(where: Path) -> str | Message:
     """What to do where no run is: one may have been made in a folder above, as that of a demo is."""
     for folder in where.parent.parents:
         if runs(folder / HOME_NAME):

@@ -35,7 +35,7 @@ class Progress:
         self.several = len(plans) > 1
         if self.verbosity < 0:
             return
-        self.write("\n".join(header_lines(plans, machine)))
+        self.write("\n".join(header_lines(plans, machine, self.total)))
 
     def name(self, plan: Plan, step: Step) -> str:
         """A step's id; where several configs run, behind the name of its model."""
@@ -118,8 +118,11 @@ def _style(result: StepResult) -> str:
     return "red"
 
 
-def header_lines(plans: Sequence[Plan], machine: str) -> list[str]:
-    """The models, what is skipped and why, what the plans note about this machine: of several plans once."""
+def header_lines(plans: Sequence[Plan], machine: str, chosen: int) -> list[str]:
+    """The models, what is skipped and why, what the plans note about this machine: of several plans once.
+
+    ``chosen`` of their steps run.
+    """
     models = _each_once(plan.model for plan in plans)
     modes = _each_once(plan.mode for plan in plans)
     dialect = say("dialect {name}", name=_each_once(plan.dialect for plan in plans))
@@ -131,6 +134,8 @@ def header_lines(plans: Sequence[Plan], machine: str) -> list[str]:
         skipped.update((skip.kind, skip.reason) for skip in plan.skipped)
         notes.update(plan_notes(plan))
     steps = plural(count, "step")
+    if chosen < count:
+        steps = say("{chosen} of {steps}", chosen=chosen, steps=steps)
     lines = [f"{models} · {modes} · {dialect} · {steps} · {machine}"]
     if len(plans) > 1:
         configs = plural(len(plans), "config")

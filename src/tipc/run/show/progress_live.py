@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -15,13 +16,12 @@ from tipc.language import say
 from tipc.plan.model import Plan, Step
 from tipc.run.record.results import StepResult
 from tipc.run.show.colour import coloured
+from tipc.run.show.fold import folded
 from tipc.run.show.log_tail import tail
 from tipc.run.show.progress import Progress, place, printable
 from tipc.run.show.results_log import PLAIN, YELLOW
 from tipc.run.show.training_line import training_line
 
-FURTHER = 2  # columns that the rest of a line stands further in than its start
-LEAST_ROOM = 20  # columns
 REFRESH = 0.5  # seconds
 REFRESH_MEASURING = 2.0  # while a step's figures count, tipc keeps still
 
@@ -70,12 +70,8 @@ class LiveProgress(Progress):
     def write(self, text: str, style: str = "") -> None:
         """Write above the picture; what does not fit is broken between words, and goes on below its start."""
         for line in printable(self.stream, text).split("\n"):
-            indent = len(line) - len(line.lstrip(" "))
-            room = max(self._console.width - indent - FURTHER, LEAST_ROOM)
-            rows = Text(line[indent:]).wrap(self._console, room)
-            for number, row in enumerate(rows):
-                before = " " * (indent + (FURTHER if number else 0))
-                self._console.print(Text(before + row.plain.rstrip(), style=style))
+            for row in folded(line, self._console.width):
+                self._console.print(Text(row, style=style))
 
     def write_status(self, line: str) -> None:
         """In yellow, like upstream."""
@@ -83,20 +79,22 @@ class LiveProgress(Progress):
 
     def _draw(self) -> None:
         now = self._drawn = time.monotonic()
-        width = self._console.width
-        lines = [
-            Text(f"  ● {self._line(running, now)}"[: width - 1], style="cyan")
-            for running in self._now.values()
-        ]
+        lines = []
+        for running in self._now.values():
+            lines.append(Text(self._line(running, now), style="cyan"))
         left = self.total - self.done - len(self._now)
         counts = say("{done} of {total} done, {left} to come", done=self.done, total=self.total, left=left)
         lines.append(Text(f"  {counts} · {clock(now - self._began)}", style="dim"))
         self._live.update(Group(*lines), refresh=True)
 
     def _line(self, running: _Now, now: float) -> str:
-        said = training_line(tail(running.log, 20, 8192), now - running.since)
-        line = f"{running.name}  {place(running.step)}  {clock(now - running.since)}  {said}"
-        return printable(self.stream, line)
+        """What a step does now, in one row: a longer one would leave its end behind when it is drawn anew."""
+        elapsed = now - running.since
+        start = f"  ● {running.name}  {place(running.step)}  {clock(elapsed)}"
+        width = self._console.width - 1
+        said = training_line(tail(running.log, 20, 8192), elapsed, width - cell_len(start) - 2)
+        line = printable(self.stream, f"{start}  {said}")
+        return set_cell_size(line, min(width, cell_len(line))).rstrip()
 
 
 def clock(seconds: float) -> str:
