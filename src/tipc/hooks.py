@@ -15,9 +15,9 @@ for by a name that is not built in, or where everything is listed: the plain way
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import pluggy
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 hookspec = pluggy.HookspecMarker("tipc")
 hookimpl = pluggy.HookimplMarker("tipc")
+T = TypeVar("T")
 
 
 class Hooks:
@@ -68,22 +69,66 @@ class Hooks:
         """Forms of a report: ``tipc report --format NAME``."""
 
 
-def collect(hook: str, built_in: ModuleType | None = None) -> Iterable[tuple[str, Any]]:
-    """What all plug-ins give for a hook, each with its plug-in's name; ``built_in`` is asked first."""
+def collect(
+    hook: str,
+    kind: type[T],
+    name_of: Callable[[T], str],
+    *,
+    built_in: ModuleType | None = None,
+    taken: Collection[str] = (),
+) -> dict[str, T]:
+    """What all plug-ins give for a hook, by name; ``built_in``, a module of tipc, is asked first.
+
+    Raises EnvironmentProblem for what is of another kind, and for a name that is there or in ``taken``.
+    """
+    found: dict[str, T] = {}
+    for plugin, item in _given(hook, built_in):
+        if not isinstance(item, kind):
+            raise EnvironmentProblem(
+                wording(
+                    "the plug-in {plugin} gave {item!r}, which is no {kind} of tipc",
+                    plugin=plugin,
+                    item=item,
+                    kind=kind.__name__,
+                )
+            )
+        name = name_of(item)
+        if name in found or name in taken:
+            raise EnvironmentProblem(
+                wording("the plug-in {plugin} has `{name}`, a name that is taken", plugin=plugin, name=name)
+            )
+        found[name] = item
+    return found
+
+
+def _given(hook: str, built_in: ModuleType | None) -> Iterator[tuple[str, object]]:
+    """The items of a hook, each with the name of its plug-in."""
     if built_in is not None:
         for item in getattr(built_in, hook)():
             yield "tipc", item
     if not _entry_points():
         return
     for implementation in getattr(_manager().hook, hook).get_hookimpls():
-        for item in implementation.function() or ():
+        try:
+            items = list(implementation.function() or ())
+        except Exception as error:  # it is not our code, and can raise anything
+            raise _broken(error) from error
+        for item in items:
             yield implementation.plugin_name, item
 
 
+@cache
 def _entry_points() -> bool:
     from importlib.metadata import entry_points
 
     return bool(entry_points(group="tipc"))
+
+
+def _broken(error: Exception) -> EnvironmentProblem:
+    return EnvironmentProblem(
+        wording("a plug-in of tipc does not load: {error}", error=error),
+        remedy="mend or uninstall it: pip list | grep tipc",
+    )
 
 
 @cache
@@ -94,14 +139,12 @@ def _manager() -> pluggy.PluginManager:
     try:
         plugins.load_setuptools_entrypoints("tipc")
         plugins.check_pending()
-    except (ImportError, AttributeError, SyntaxError, ValueError, pluggy.PluginValidationError) as error:
-        raise EnvironmentProblem(
-            wording("a plug-in of tipc does not load: {error}", error=error),
-            remedy="mend or uninstall it: pip list | grep tipc",
-        ) from error
+    except Exception as error:  # it is not our code, and can raise anything
+        raise _broken(error) from error
     return plugins
 
 
 def forget() -> None:
     """Look for plug-ins anew: for tests, and after one was installed."""
     _manager.cache_clear()
+    _entry_points.cache_clear()

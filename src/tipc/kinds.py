@@ -6,6 +6,7 @@ options of commands and signs in reports follow.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 LANGUAGES = ("en", "zh")  # of messages
@@ -70,9 +71,9 @@ class Device(NamedTuple):
     files: str = ""  # its device files are /dev/<files><number>; empty: it cannot be counted that way
 
 
-DEVICES = {
-    device.name: device
-    for device in (
+def tipc_devices() -> list[Device]:
+    """The kinds that come with tipc, by the names that paddle has for them."""
+    return [
         Device(CPU, "CPU"),
         Device(GPU, "GPU", files="nvidia"),
         Device("npu", "NPU", files="davinci"),
@@ -80,21 +81,30 @@ DEVICES = {
         Device("dcu", "DCU"),
         Device("mlu", "MLU", files="cambricon_dev"),
         Device("gcu", "GCU", files="gcu"),
-    )
-}
+        Device("mps", "MPS"),
+        Device("sdaa", "SDAA"),
+        Device("iluvatar_gpu", "Iluvatar GPU"),
+        Device("intel_hpu", "Intel HPU"),
+    ]
+
+
+DEVICES = {device.name: device for device in tipc_devices()}
+ACCELERATORS = tuple(name for name in DEVICES if name != CPU)
 
 
 def find_device(name: str) -> Device | None:
     """A device by its name; plug-ins are asked for names that are not built in, and theirs are kept."""
     if name not in DEVICES:
-        from tipc import hooks
-
-        for _plugin, device in hooks.collect("tipc_devices"):
-            DEVICES.setdefault(device.name, device)
+        _keep_devices_of_plugins()
     return DEVICES.get(name)
 
 
-ACCELERATORS = tuple(name for name in DEVICES if name != CPU)
+@cache
+def _keep_devices_of_plugins() -> None:
+    from tipc import hooks
+
+    DEVICES.update(hooks.collect("tipc_devices", Device, lambda device: device.name, taken=tuple(DEVICES)))
+
 
 # --------------------------------------------------------------------------------------- exported models
 STRUCTURES = (".pdmodel", ".json")  # of a network, the older form first

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tipc.kinds import PASS
+
 if TYPE_CHECKING:
     from tipc.certify.verdict import Finding, Verdict
     from tipc.plan.model import Plan
@@ -72,7 +74,7 @@ class CheckItem(pytest.Item):
             pytest.fail(_told(wrong), pytrace=False)
         if not found:
             pytest.skip("nothing to check")
-        if not any(one.status == "pass" for one in found):
+        if not any(one.status == PASS for one in found):
             pytest.skip(_told(found))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

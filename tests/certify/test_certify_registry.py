@@ -82,8 +82,10 @@ def test_a_plug_in_adds_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ("source", "words"),
     [
         ("import nowhere_at_all", "does not load"),
-        (GOOD.replace("HR001", "TP301"), "an id that is taken"),
-        (GOOD.replace("return [licence]", "return ['licence']"), "is not a tipc Check"),
+        ("1 / 0", "does not load"),
+        (GOOD.replace("return [licence]", "return [licences]"), "does not load"),
+        (GOOD.replace("HR001", "TP301"), "`TP301`, a name that is taken"),
+        (GOOD.replace("return [licence]", "return ['licence']"), "is no Check of tipc"),
         (GOOD.replace('scope="repo"', 'scope="moon"'), "scope moon"),
     ],
 )

@@ -116,6 +116,8 @@ def configure(config):
 """
 
 
+CONFIG = "test_tipc/configs/toy/train_infer_python.txt"
+TOY_CONFIG = "test_tipc/configs/toy/toy_infer_python.txt"
 TOY = """\
 ===========================toy_params===========================
 model_name:toy
@@ -160,12 +162,37 @@ def tipc(outside: Path, *words: str, code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
-CONFIG = "test_tipc/configs/toy/train_infer_python.txt"
-TOY_CONFIG = "test_tipc/configs/toy/toy_infer_python.txt"
-
-
 def test_a_device(outside: Path) -> None:
     assert "abc" in tipc(outside, "plan", CONFIG, "--device", "abc")
+
+
+def test_a_device_is_known_to_lint(outside: Path) -> None:
+    config = outside / "repo" / CONFIG
+    assert "--use-gpu:True|False" in MODELS
+    for word, known in (("abc", True), ("abd", False)):
+        config.write_text(MODELS.replace("--use-gpu:True|False", f"--use-gpu:False|{word}"))
+        assert ("TC090" not in tipc(outside, "lint", CONFIG, code=1)) is known
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('Device("abc", "ABC")', 'Device("npu", "ABC")', ("plan", CONFIG, "--device", "abc")),
+        ('name="toyish"', 'name="seg"', ("plan", CONFIG, "--dialect", "toyish")),
+        ('Chain("toy"', 'Chain("ptq"', ("plan", TOY_CONFIG)),
+        ('"HR001"', '"TP301"', ("checks",)),
+        ('"counting", "counts"', '"local", "counts"', ("run", CONFIG, "--executor", "counting")),
+    ],
+)
+def test_a_name_that_is_taken_is_one_message(
+    outside: Path, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    plugin = outside / "site" / "house_rules.py"
+    assert old in PLUGIN
+    plugin.write_text(PLUGIN.replace(old, new))
+    told = tipc(outside, *words, code=3)
+    assert "a name that is taken" in told
+    assert "Traceback" not in told
 
 
 def test_a_dialect(outside: Path) -> None:

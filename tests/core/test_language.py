@@ -12,7 +12,7 @@ import pytest
 
 import tipc
 from tipc import language
-from tipc.certify.registry import built_in_checks
+from tipc.certify.registry import tipc_checks
 from tipc.certify.verdict import TOPICS
 from tipc.cli.init import ASKED
 from tipc.cli.main import COMMANDS, HELP_END, USAGE_TEXT
@@ -146,7 +146,7 @@ def english() -> dict[str, Described]:
     """Everything that ``tipc explain`` knows of tipc's own."""
     found = {code.code: Described(code.title, code.reason, code.remedy) for code in CODES.values()}
     found |= {fix.id: Described(fix.title, fix.reason) for fix in FIXES.values()}
-    for check in built_in_checks():
+    for check in tipc_checks():
         found[check.id] = Described(check.title, check.reason, check.remedy, check.reads)
     return found
 
@@ -173,7 +173,7 @@ def test_the_chinese_pages_have_every_code_and_check_as_the_program_says_them() 
         row = f"| {code.code} | {TEXTS[code.severity]} | {zh_codes.CODES[code.code].title} |"
         assert row in lint, row
     checks = (DOCS / "checks.zh-CN.md").read_text(encoding="utf-8")
-    for check in built_in_checks():
+    for check in tipc_checks():
         assert f"| {check.id} | {check.scope} | {zh_checks.CHECKS[check.id].title} |" in checks, check.id
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -72,28 +73,49 @@ def test_an_unknown_name_is_an_error() -> None:
         tipc.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
+USE = """
+import sys
+import auto_log
+import tipc
+from tipc import PlanOptions, certify, lint, load_run, plan, run
+
+installed, config = sys.argv[1:]
+for package in (tipc, auto_log):
+    assert package.__file__.startswith(installed), package.__file__
+options = PlanOptions(device="cpu", prepare=False)
+assert lint(config) == []
+assert plan(config, options=options).steps
+done = run(config, options=options, only=["train"])
+assert load_run().id == done.id
+assert not certify(done).passed  # its script does not exist
+"""
+
+
 @pytest.mark.slow
 def test_the_wheel_has_the_tool_its_types_and_the_benchmark_log(tmp_path: Path, config: Path) -> None:
-    """Built, unpacked and imported from there: what is in the source tree does not count."""
-    words = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path / "dist"), str(ROOT)]
+    """Built, installed elsewhere and used from there: what is in the source tree does not count."""
+    installed = tmp_path / "installed"
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path / "dist"), str(ROOT)]
+    install = [sys.executable, "-m", "pip", "install"]
     if find_spec("pip") is None:  # environments that uv makes have none
-        words = ["uv", "build", "-q", "--wheel", "-o", str(tmp_path / "dist"), str(ROOT)]
-    subprocess.run(words, check=True, timeout=300)
+        build = ["uv", "build", "-q", "--wheel", "-o", str(tmp_path / "dist"), str(ROOT)]
+        install = ["uv", "pip", "install"]
+    subprocess.run(build, check=True, timeout=300)
     (wheel,) = (tmp_path / "dist").glob("tipc-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        archive.extractall(tmp_path / "installed")
+    names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"tipc", "auto_log"}
     assert "tipc/py.typed" in names
-    script = (
-        f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r})\n"
-        "import tipc, auto_log\n"
-        f"assert tipc.__file__.startswith({str(tmp_path / 'installed')!r})\n"
-        "from tipc import plan, PlanOptions\n"
-        f"print(len(plan({str(config)!r}, options=PlanOptions(device='cpu')).steps))\n"
-    )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(told.stdout) > 0
+    words = [*install, "-q", "--no-deps", "--no-index", "--target", str(installed), str(wheel)]
+    subprocess.run(words, check=True, timeout=300)
+    env = {**os.environ, "PYTHONPATH": str(installed)}
+    for command in ("tipc", "paddle-tipc"):
+        told = subprocess.run(
+            [installed / "bin" / command, "--version"], env=env, capture_output=True, text=True, check=True
+        )
+        assert tipc.__version__ in told.stdout
+    words = [sys.executable, "-c", USE, str(installed), str(config)]
+    told = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
 
 
 @pytest.mark.slow

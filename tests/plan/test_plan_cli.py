@@ -229,3 +229,14 @@ def test_planning_imports_nothing_heavy() -> None:
         "typing_extensions",
         "paddle",
     }
+
+
+def test_the_step_that_prepares_is_shown(tmp_path: Path, capsys) -> None:
+    config = write(tmp_path, MODELS)
+    script = config.parents[2] / "prepare.sh"
+    assert script.parent.name == "test_tipc"
+    script.write_text("")
+    assert main(["plan", str(config)]) == 0
+    assert "\n  prepare: bash test_tipc/prepare.sh test_tipc/configs/" in capsys.readouterr().out
+    assert main(["plan", str(config), "--no-prepare"]) == 0
+    assert "prepare" not in capsys.readouterr().out

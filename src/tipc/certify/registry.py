@@ -8,6 +8,7 @@ checks.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -132,31 +133,21 @@ def check(id: str, title: str, *, scope: str, reads: str, remedy: str) -> Callab
 @cache
 def all_checks() -> Mapping[str, Check]:
     """Every check by its id, in order of the ids; raises EnvironmentProblem for a plug-in that is broken."""
-    found = {item.id: item for item in built_in_checks()}
-    for name, item in hooks.collect("tipc_checks"):
-        if not isinstance(item, Check):
-            raise EnvironmentProblem(
-                wording("the plug-in {name} gave {item!r}, which is not a tipc Check", name=name, item=item)
-            )
+    found = hooks.collect("tipc_checks", Check, lambda item: item.id, built_in=sys.modules[__name__])
+    for item in found.values():
         if not ID.fullmatch(item.id) or item.scope not in SCOPES:
             raise EnvironmentProblem(
-                wording(
-                    "the plug-in {name} has a check with id {id}, scope {scope}",
-                    name=name,
-                    id=item.id,
-                    scope=item.scope,
-                )
+                wording("a plug-in has a check with id {id}, scope {scope}", id=item.id, scope=item.scope)
             )
-        if item.id in found:
-            raise EnvironmentProblem(
-                wording("the plug-in {name} has a check {id}, an id that is taken", name=name, id=item.id)
-            )
-        found[item.id] = item
     return dict(sorted(found.items()))
 
 
-def built_in_checks() -> Iterable[Check]:
+def tipc_checks() -> list[Check]:
     """The checks in the modules of ``tipc.certify.checks``."""
+    found = []
     for name in BUILT_IN:
         module = import_module(f"tipc.certify.checks.{name}")
-        yield from (value for value in vars(module).values() if isinstance(value, Check))
+        for value in vars(module).values():
+            if isinstance(value, Check):
+                found.append(value)
+    return found

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from tipc.bounded import read_bounded
 from tipc.cli.options import Parser, parse
 from tipc.config.dialects import NAMES
+from tipc.config.discover import config_files
 from tipc.config.lint import lint_text as render
 from tipc.config.lint.codes import CODES
-from tipc.config.lint.discover import config_files
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import lint_bytes
 from tipc.config.source import Source, source_of

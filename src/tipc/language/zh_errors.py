@@ -259,25 +259,12 @@ ERRORS = {
     "by hand: cd {repo} && {names}": "手动执行：cd {repo} && {names}",
     "a plug-in of tipc does not load: {error}": "tipc 的插件无法加载：{error}",
     "mend or uninstall it: pip list | grep tipc": "修复或卸载它：pip list | grep tipc",
-    "the plug-in {name} gave {item!r}, which is not a tipc Check": (
-        "插件 {name} 给出的 {item!r} 不是 tipc 的 Check"
+    "the plug-in {plugin} gave {item!r}, which is no {kind} of tipc": (
+        "插件 {plugin} 给出的 {item!r} 不是 tipc 的 {kind}"
     ),
-    "the plug-in {name} has a check with id {id}, scope {scope}": (
-        "插件 {name} 的检查编号为 {id}，范围为 {scope}"
-    ),
-    "the plug-in {name} has a check {id}, an id that is taken": "插件 {name} 的检查 {id} 与已有编号重复",
-    "the plug-in {plugin} has an engine without {absent}: {module!r}": (
-        "插件 {plugin} 的引擎缺少 {absent}：{module!r}"
-    ),
-    "the plug-in {plugin} gave {item!r}, which is not a tipc Reporter": (
-        "插件 {plugin} 给出的 {item!r} 不是 tipc 的 Reporter"
-    ),
-    "the plug-in {plugin} has a reporter {name}, a name that is taken": (
-        "插件 {plugin} 的报告格式 {name} 与已有名称重复"
-    ),
-    "the plug-in {plugin} gave {kind!r}, which is no new tipc ExecutorKind": (
-        "插件 {plugin} 给出的 {kind!r} 不是新的 tipc ExecutorKind"
-    ),
+    "the plug-in {plugin} has `{name}`, a name that is taken": "插件 {plugin} 的 `{name}` 与已有名称重复",
+    "a plug-in has a check with id {id}, scope {scope}": "某插件的检查编号为 {id}，范围为 {scope}",
+    "a plug-in has an engine without {absent}: {module!r}": "某插件的引擎缺少 {absent}：{module!r}",
     "this is no recording: {error}": "这不是记录文件：{error}",
     "this is no recording of tipc.align: {found}": "这不是 tipc.align 的记录文件：{found}",
     "it is empty": "它是空的",

@@ -23,7 +23,7 @@ from tipc.config.layout import Layout, Row, line_after, parse
 from tipc.config.rules import Dialect
 from tipc.config.source import Line, Source
 from tipc.errors import wording
-from tipc.kinds import BENCHMARK_CHAIN, PREPARE, TRAIN
+from tipc.kinds import BENCHMARK_CHAIN, FP32, PREPARE, TRAIN
 from tipc.plan.fixes import FIXES
 from tipc.plan.join import joined, own_command, renamed
 from tipc.plan.model import AppliedFix, Plan, Skip, Step
@@ -166,7 +166,7 @@ def _label(precision: str, table: TrainingBenchmark) -> str:
     """The precision in the names of results."""
     if not table.labels:
         return precision
-    return dict(table.labels).get(precision, "fp32")
+    return dict(table.labels).get(precision, FP32)
 
 
 def _gpus(device: str) -> str:

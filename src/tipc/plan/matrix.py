@@ -18,7 +18,7 @@ from tipc.plan.variables import Variables
 from tipc.reasons import Reason, because
 
 # What the device list of the inference says, and what the scripts take it for.
-DEVICE_WORDS = {"False": CPU, "cpu": CPU, "True": GPU, "gpu": GPU}
+DEVICE_WORDS = {"False": CPU, CPU: CPU, "True": GPU, GPU: GPU}
 
 
 class Combination(NamedTuple):

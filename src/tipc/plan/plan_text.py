@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from tipc.command import Command
 from tipc.config.chains import Evidence
 from tipc.errors import TipcError, told_once
-from tipc.kinds import CHAINS, CPU, GPU, INFER
+from tipc.kinds import CHAINS, CPU, GPU, INFER, PREPARE
 from tipc.language import described, enumeration, plural, say, sentence, sentences
 from tipc.language.entry import Described
 from tipc.plan.model import Cell, Plan
@@ -25,6 +26,7 @@ def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False) -> str:
             lines.append(f"  {_told(evidence)}")
     for note in plan_notes(plan):
         lines.append(f"  {say('note: ')}{note}")
+    lines += _prepare_lines(plan)
     lines += _cell_lines(plan)
     lines += _skips(plan)
     if plan.fixes:
@@ -53,6 +55,15 @@ def machine_text(machine: Machine) -> str:
     if len(present) == 1:
         present.append(say("no GPU"))
     return enumeration(present)
+
+
+def _prepare_lines(plan: Plan) -> list[str]:
+    """What runs before every cell."""
+    lines = []
+    for step in plan.steps:
+        if step.id == PREPARE:
+            lines.append(f"  {PREPARE}: {Command(step.argv).shell_line()}")
+    return lines
 
 
 def _cell_lines(plan: Plan) -> list[str]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from tipc.config.chains import chain_of, has_benchmark
 from tipc.config.dialects import TABLES, load
-from tipc.config.identify import Identity, identify, is_config, repository_of
+from tipc.config.discover import configs_below
+from tipc.config.identify import Identity, identify, repository_of
 from tipc.config.source import read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, CPU, GPU, TRAIN_CHAIN
@@ -110,7 +111,7 @@ def _nothing_left(place: str, left_out: Collection[LeftOut]) -> UsageError:
 def _expanded(word: str) -> list[str]:
     """The configs that a word names: a file, those below a directory, those that a pattern matches."""
     if os.path.isdir(word):
-        configs = _below(word)
+        configs = configs_below(word)
         if not configs:
             raise UsageError("there is no TIPC config in this directory", path=word)
         return configs
@@ -135,23 +136,12 @@ def _matching(pattern: str) -> list[str]:
     below: list[str] = []
     for path in sorted(glob.glob(pattern, recursive=True)):
         if os.path.isdir(path):
-            below += _below(path)
+            below += configs_below(path)
         elif os.path.isfile(path):
             files.append(path)
     if not files and not below:
         raise UsageError("no config file matches", path=pattern)
     return [*files, *below]
-
-
-def _below(directory: str) -> list[str]:
-    """The configs below a directory, by name."""
-    found = []
-    for here, folders, names in os.walk(directory):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            if name.endswith(".txt"):
-                found.append(os.path.join(here, name))
-    return [name for name in sorted(found) if is_config(name)]
 
 
 def why_left_out(path: str, mode: str, *, trace: bool = False) -> LeftOut | None:

@@ -5,16 +5,22 @@
 ``{k+x}``    the same with the key of line ``k`` and the variable ``x``
 ``{=x}``     ``key=value`` in any case
 ``{?x}``     as ``{+x}``, only where the key is an option (it begins with ``-``)
-``{…!TF001}``  the hole is a fix: it is reported where it fills in anything
+``{…!TF001}``  the hole is a fix: the script has nothing there
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tipc.config.bash import option
+
+
+class Fixer(Protocol):
+    """``Variables.fixed``: the one place where a plan departs from the script."""
+
+    def __call__(self, fix: str, *, upstream: str, ours: str) -> str: ...
 
 
 class Piece(NamedTuple):
@@ -65,10 +71,10 @@ def render(
     template: str,
     keys: Mapping[str, str],
     values: Mapping[str, str],
-    applied: set[str] | None = None,
+    fixed: Fixer | None = None,
     change: Callable[[str, str], str] | None = None,
 ) -> str:
-    """The template with its holes filled; the fixes that filled one are added to ``applied``.
+    """The template with its holes filled; ``fixed`` is asked for those that are fixes.
 
     ``change`` is given the name and the text of every hole, and returns the text to use.
     """
@@ -80,8 +86,8 @@ def render(
         value = values.get(name, "")
         if how:
             value = _option(how, keys.get(key, ""), value)
-        if fix and applied is not None and value.strip():
-            applied.add(fix)
+        if fix and fixed is not None and value.strip():
+            value = fixed(fix, upstream="", ours=value)
         if change:
             value = change(name, value)
         parts.append(value)

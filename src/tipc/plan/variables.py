@@ -102,7 +102,7 @@ class Variables:
 
     def render(self, template: str) -> str:
         """A path or another text."""
-        return render(template, self.keys, self.values, self.fixes)
+        return render(template, self.keys, self.values, self.fixed)
 
     def holds(self, conditions: Iterable[Condition]) -> bool:
         """Whether all conditions are true."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tipc import hooks
-from tipc.errors import EnvironmentProblem, UsageError, wording
+from tipc.errors import UsageError, wording
 from tipc.report.view import RunView
 
 
@@ -63,26 +63,7 @@ def tipc_reporters() -> list[Reporter]:
 
 def all_reporters() -> dict[str, Reporter]:
     """Every form by its name."""
-    found: dict[str, Reporter] = {}
-    for plugin, item in hooks.collect("tipc_reporters", sys.modules[__name__]):
-        if not isinstance(item, Reporter):
-            raise EnvironmentProblem(
-                wording(
-                    "the plug-in {plugin} gave {item!r}, which is not a tipc Reporter",
-                    plugin=plugin,
-                    item=item,
-                )
-            )
-        if item.name in found:
-            raise EnvironmentProblem(
-                wording(
-                    "the plug-in {plugin} has a reporter {name}, a name that is taken",
-                    plugin=plugin,
-                    name=item.name,
-                )
-            )
-        found[item.name] = item
-    return found
+    return hooks.collect("tipc_reporters", Reporter, lambda form: form.name, built_in=sys.modules[__name__])
 
 
 def reporter(name: str) -> Reporter:

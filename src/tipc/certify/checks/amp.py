@@ -10,7 +10,7 @@ from tipc.certify.checks.training_happened import seen_process
 from tipc.certify.evidence.operator_counts import Counts, operator_counts
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import AMP, CPU
+from tipc.kinds import ACCELERATORS, AMP, CPU
 from tipc.message import Message, wording
 from tipc.run.record.facts import TrainingFacts
 
@@ -18,7 +18,7 @@ CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so
 LEAST_INSIDE = 0.5  # of the network's calls in training mode
 # In what a script wrote for ``enable``: it asks for a device.
-DEVICE_WORDS = re.compile(r"gpu|cuda|npu|xpu|mlu|device|place", re.IGNORECASE)
+DEVICE_WORDS = re.compile("|".join((*ACCELERATORS, "cuda", "device", "place")), re.IGNORECASE)
 GPU_REMEDY = "Run on a GPU of compute capability ≥ 7.0 to certify it."
 
 

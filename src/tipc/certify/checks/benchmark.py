@@ -13,7 +13,7 @@ from tipc.certify.evidence.input_images import input_images
 from tipc.certify.evidence.option_values import argument, flag_true
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import CPU, PRECISIONS
+from tipc.kinds import CPU, GPU, PRECISIONS
 from tipc.message import Message, wording
 from tipc.run.record.facts import PredictorFacts
 
@@ -249,7 +249,7 @@ def same(wanted: str, has: str) -> bool:
     truth = {"true": True, "1": True, "false": False, "0": False}
     if low[0] in ("true", "false"):
         return truth.get(low[1]) == truth[low[0]]
-    return low[0] == low[1] or (low[0] == "gpu" and low[1].startswith("gpu"))
+    return low[0] == low[1] or (low[0] == GPU and low[1].startswith(GPU))
 
 
 @check(

@@ -16,6 +16,7 @@ from tipc.certify.evidence.logs import read_log
 from tipc.certify.evidence.training_log_file import place, with_complaint
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.kinds import EVAL, TRAIN
 from tipc.message import wording
 from tipc.plan.model import Step
 
@@ -90,7 +91,7 @@ def has_no_box(outputs: Mapping[str, NDArray[Any]], samples: int) -> bool:
 )
 def possible_metrics(scene: StepScene) -> Iterator[Outcome]:
     """A sum in place of a mean, or a share of something else, gives an accuracy that no accuracy can have."""
-    if scene.step.kind not in ("train", "eval") or not scene.outcome.ok:
+    if scene.step.kind not in (TRAIN, EVAL) or not scene.outcome.ok:
         return
     rows = read_log(scene.step_log).evaluations
     count = 0

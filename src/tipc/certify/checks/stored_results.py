@@ -9,18 +9,19 @@ from pathlib import Path
 from tipc.certify.evidence.predictions import compare_predictions, predictions, read_predictions
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.kinds import FP32, INT8, PACT, PRECISIONS
 from tipc.message import wording
 
-PRECISION = re.compile(r"(?<![a-z0-9])(fp32|fp16|bf16|int8)(?![a-z0-9])", re.IGNORECASE)
+PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(PRECISIONS)})(?![a-z0-9])", re.IGNORECASE)
 SUFFIXES = (".txt", ".json", ".jsonl", ".log")
 
 
 def stored_results(scene: StepScene) -> list[Path]:
     """The stored results that are about this model and this precision, by their names."""
     folder = scene.repo / "test_tipc" / "results"
-    usual = "fp32"
-    if scene.cell.precision == "pact":
-        usual = "int8"
+    usual = FP32
+    if scene.cell.precision == PACT:
+        usual = INT8
     precision = scene.step.settings.get("precision", usual).lower()
     found = []
     for path in sorted(folder.rglob("*")):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from tipc import hooks
@@ -55,7 +56,7 @@ class Engine:
         return hasattr(self.module, "round_anew")
 
 
-def tipc_engines() -> list[Any]:
+def tipc_engines() -> list[ModuleType]:
     """The engines that come with tipc."""
     return [import_module(f"tipc.certify.engines.{name}") for name in BUILT_IN]
 
@@ -66,20 +67,18 @@ def all_engines() -> Mapping[str, Engine]:
     import tipc.certify.engines as built_in
 
     found: dict[str, Engine] = {}
-    for plugin, module in hooks.collect("tipc_engines", built_in):
-        absent = [name for name in NEEDED if not hasattr(module, name)]
-        if absent:
-            raise EnvironmentProblem(
-                wording(
-                    "the plug-in {plugin} has an engine without {absent}: {module!r}",
-                    plugin=plugin,
-                    absent=absent[0],
-                    module=module,
-                )
-            )
-        script = Path(str(module.__file__))
-        found[str(module.NAME)] = Engine(str(module.NAME), str(module.PRECISION), script, module)
+    for name, module in hooks.collect("tipc_engines", ModuleType, _name_of, built_in=built_in).items():
+        found[name] = Engine(name, str(module.PRECISION), Path(str(module.__file__)), module)
     return found
+
+
+def _name_of(module: ModuleType) -> str:
+    for needed in NEEDED:
+        if not hasattr(module, needed):
+            raise EnvironmentProblem(
+                wording("a plug-in has an engine without {absent}: {module!r}", absent=needed, module=module)
+            )
+    return str(module.NAME)
 
 
 def engines_for(model: Model) -> tuple[Engine, ...]:

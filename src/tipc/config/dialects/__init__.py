@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -101,12 +102,11 @@ CHAINS_WITHOUT_PLUGINS = frozenset(CHAINS)
 def own_chains() -> dict[str, OwnChain]:
     """The chains of plug-ins by name; from then on they are among ``tipc.kinds.CHAINS``."""
     from tipc import hooks
+    from tipc.config.rules import OwnChain
 
-    found: dict[str, OwnChain] = {}
-    for _plugin, own in hooks.collect("tipc_chains"):
-        if own.chain.name not in CHAINS_WITHOUT_PLUGINS:
-            CHAINS[own.chain.name] = own.chain
-            found[own.chain.name] = own
+    found = hooks.collect("tipc_chains", OwnChain, lambda own: own.chain.name, taken=CHAINS_WITHOUT_PLUGINS)
+    for name, own in found.items():
+        CHAINS[name] = own.chain
     return found
 
 
@@ -165,11 +165,16 @@ def _of_own_chain(name: str, own: OwnChain) -> Dialect:
 def _of_plugin(name: str, chain: str) -> Dialect:
     """A dialect that a plug-in gives, or an error that lists those that there are."""
     from tipc import hooks
+    from tipc.config.rules import Dialect
 
-    names = list(NAMES)
-    for _plugin, given in hooks.collect("tipc_dialects"):
-        if given.name == name and chain == TRAIN_CHAIN:
-            found: Dialect = given
-            return found
-        names.append(given.name)
-    raise UsageError(wording("there is no dialect `{name}`", name=name), remedy=one_of(name, names))
+    known = hooks.collect(
+        "tipc_dialects", Dialect, lambda dialect: dialect.name, built_in=sys.modules[__name__]
+    )
+    if name in known and chain == TRAIN_CHAIN:
+        return known[name]
+    raise UsageError(wording("there is no dialect `{name}`", name=name), remedy=one_of(name, known))
+
+
+def tipc_dialects() -> list[Dialect]:
+    """The families that come with tipc."""
+    return [load(name) for name in NAMES]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tipc.config.layout import Layout, Row
 from tipc.config.source import Line
+from tipc.kinds import DEVICES
 
 # The costs of an alignment, in one unit. They were set by hand; what holds them are the tests of tests/lint:
 # of two layouts every line is removed once, and one is added before every line, and the change must be found.
@@ -71,7 +72,7 @@ _ALIASES = {
     "infer_quant": ("infer_quant", "is_quant"),
 }
 _OFTEN_EMPTY = ("inference_dir", "nodes")
-_FLAGS = ("true", "false", "fasle", "gpu", "cpu", "npu", "xpu", "null", "")
+_FLAGS = ("true", "false", "fasle", "null", "", *DEVICES)
 
 
 class LineAlignment(NamedTuple):

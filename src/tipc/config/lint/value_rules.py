@@ -10,10 +10,10 @@ from tipc.config.bash import items
 from tipc.config.lint.finding import Edit, LintFinding
 from tipc.config.lint.subject import Context, is_null
 from tipc.config.source import Value
+from tipc.kinds import CPU, GPU, find_device
 from tipc.reasons import because
 
-_DEVICES = ("True", "False", "gpu", "cpu")
-_OTHER_DEVICES = ("npu", "xpu", "mlu", "gcu", "dcu", "mps", "sdaa", "iluvatar_gpu", "intel_hpu")
+_DEVICES = ("True", "False", GPU, CPU)  # what the scripts compare a device with
 _COMPARED = ("infer_quant", "mkldnn", "use_trt")
 _INFERENCE_LISTS = ("use_gpu", "batch_size", "mkldnn", "cpu_threads", "use_trt", "precision")
 _LETTERS = {"true": "True", "false": "False"}
@@ -137,7 +137,7 @@ def devices(ctx: Context) -> Iterator[LintFinding]:
             continue
         for item in config.items(row.name):
             word = item.text.strip()
-            if word in (*_DEVICES, *_OTHER_DEVICES, "null") or meant(word):
+            if word in (*_DEVICES, "null") or meant(word) or find_device(word):
                 continue
             right = _LETTERS.get(word.lower(), word.lower())
             if right in _DEVICES:

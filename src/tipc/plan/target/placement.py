@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tipc.config.bash import split
 from tipc.config.rules import Rules
+from tipc.kinds import CPU
 from tipc.plan.bash_tests import bare
 
 SINGLE, MULTI, MACHINES = 0, 1, 2  # the index into ``Rules.train``
@@ -73,7 +74,7 @@ def by_ids(entry: str) -> Placement:
     """As the documentation means it: ids with commas, machines before a semicolon, -1 or cpu for no GPU."""
     ips, _, text = entry.rpartition(";")
     ids = _ids(text)
-    if ids in (["-1"], ["cpu"]):
+    if ids in (["-1"], [CPU]):
         return Placement(text.strip(), "", None, SINGLE, 1, True)
     machines = [ip for ip in ips.split(",") if ip.strip()]
     nodes = max(1, len(machines))

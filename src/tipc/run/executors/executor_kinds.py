@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tipc import hooks
-from tipc.errors import EnvironmentProblem, UsageError, wording
+from tipc.errors import UsageError, wording
 from tipc.meant import one_of
 from tipc.run.executors.executor import Executor
 
@@ -61,17 +62,9 @@ def executor_kind(name: str) -> ExecutorKind:
     built_in = {kind.name: kind for kind in tipc_executors()}
     if name in built_in:
         return built_in[name]
-    known = dict(built_in)
-    for plugin, kind in hooks.collect("tipc_executors"):
-        if not isinstance(kind, ExecutorKind) or kind.name in known:
-            raise EnvironmentProblem(
-                wording(
-                    "the plug-in {plugin} gave {kind!r}, which is no new tipc ExecutorKind",
-                    plugin=plugin,
-                    kind=kind,
-                )
-            )
-        known[kind.name] = kind
+    known = hooks.collect(
+        "tipc_executors", ExecutorKind, lambda kind: kind.name, built_in=sys.modules[__name__]
+    )
     if name not in known:
         raise UsageError(wording("there is no executor `{name}`", name=name), remedy=one_of(name, known))
     return known[name]

@@ -7,6 +7,7 @@ import shlex
 from contextlib import suppress
 from pathlib import Path
 
+from tipc.command import Command
 from tipc.kinds import PREPARE
 from tipc.language import plural, say, sentence
 from tipc.plan.model import Plan, Step
@@ -62,18 +63,10 @@ def ways_on(step: Step) -> dict[str, str]:
 
 def pasteable(plan: Plan, step: Step) -> str:
     """The step as a line for a shell, to be pasted anywhere."""
-    unset, assigned = [], []
-    for name, value in step.env.items():
-        if value is None:
-            unset.append(f"-u {shlex.quote(name)}")
-        else:
-            assigned.append(f"{name}={shlex.quote(value)}")
-    if unset:
-        unset = ["env", *unset]
-    command = shlex.join(step.argv)
+    argv = step.argv
     if step.shell:
-        command = f"bash -c {shlex.quote(step.shell)}"
-    line = " ".join([*unset, *assigned, command])
+        argv = ("bash", "-c", step.shell)
+    line = Command(argv).shell_line(step.env)
     directory = os.path.normpath(Path(plan.repo) / step.cwd)
     if directory == os.getcwd():
         return line

@@ -8,7 +8,7 @@ from tipc.config.identify import is_config
 from tipc.errors import UsageError
 from tipc.meant import path_meant
 
-SKIPPED = {".git", ".hg", ".svn", ".tipc", ".venv", "venv", "node_modules", "__pycache__", "output", "build"}
+SKIPPED = ("venv", "node_modules", "__pycache__", "output", "build")
 
 
 def config_files(arguments: list[str]) -> list[str]:
@@ -16,7 +16,7 @@ def config_files(arguments: list[str]) -> list[str]:
     found: dict[str, None] = {}
     for argument in arguments:
         if os.path.isdir(argument):
-            below = _below(argument)
+            below = [os.path.normpath(path) for path in configs_below(argument)]
             if not below:
                 raise UsageError("there is no TIPC config file in this directory", path=argument)
             found.update(dict.fromkeys(below))
@@ -40,12 +40,12 @@ def config_files(arguments: list[str]) -> list[str]:
     return list(found)
 
 
-def _below(directory: str) -> list[str]:
+def configs_below(directory: str) -> list[str]:
+    """The configs below a directory, by name. Folders of tools and of results are not looked into."""
     found = []
-    for here, folders, files in os.walk(directory):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        for name in sorted(files):
-            path = os.path.normpath(f"{here}/{name}")
-            if name.endswith(".txt") and is_config(path):
-                found.append(path)
-    return found
+    for here, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED]
+        for name in names:
+            if name.endswith(".txt"):
+                found.append(os.path.join(here, name))
+    return [path for path in sorted(found) if is_config(path)]
