@@ -16,7 +16,7 @@ def config_files(arguments: list[str]) -> list[str]:
     found: dict[str, None] = {}
     for argument in arguments:
         if os.path.isdir(argument):
-            below = [os.path.normpath(path) for path in configs_below(argument)]
+            below = list(map(os.path.normpath, configs_below(argument)))
             if not below:
                 raise UsageError("there is no TIPC config file in this directory", path=argument)
             found.update(dict.fromkeys(below))
@@ -46,6 +46,7 @@ def configs_below(directory: str) -> list[str]:
     for here, folders, names in os.walk(directory):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED]
         for name in names:
-            if name.endswith(".txt"):
-                found.append(os.path.join(here, name))
-    return [path for path in sorted(found) if is_config(path)]
+            path = os.path.join(here, name)
+            if name.endswith(".txt") and is_config(path):
+                found.append(path)
+    return sorted(found)
