@@ -37,28 +37,6 @@ def run(*words: str | Path) -> int:
     return main(["run", "--cold", "--no-checks", *map(str, words)])
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--mode", "whole_infer"),
-        ("--repo", "."),
-        ("--dialect", "models"),
-        ("--as-upstream",),
-        ("--trace",),
-        ("--shard", "1/2"),
-        ("--output", "elsewhere"),
-    ],
-)
-def test_an_option_that_would_make_another_run_is_refused(
-    here: Path, config: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
-) -> None:
-    assert run(config, "--only", "train") == 0
-    before = journals(here)[0].read_bytes()
-    assert run("--resume", load_run(None).id, *words) == 2
-    assert f"{words[0]} cannot change a run that goes on" in capsys.readouterr().err
-    assert journals(here)[0].read_bytes() == before
-
-
 def test_another_interpreter_is_honoured_and_kept_for_later_calls(
     here: Path, repo: Path, config: Path
 ) -> None:

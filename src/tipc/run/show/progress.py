@@ -75,6 +75,8 @@ class Progress:
     def kept(self, plan: Plan, step: Step, kept: KeptResult) -> None:
         """A step does not run again."""
         self.done += 1
+        if self.verbosity < 0:
+            return
         state = say(kept.result.state)
         if kept.outdated:
             why = sentence(kept.outdated)
