@@ -69,6 +69,18 @@ def test_a_question_that_kills_its_process_costs_one_answer(tmp_path: Path) -> N
 
 
 @pytest.mark.paddle
+def test_parity_meets_the_repositorys_own_package_and_not_an_installed_one(tmp_path: Path) -> None:
+    (tmp_path / "test_tipc").mkdir()
+    (tmp_path / "pytest.py").write_text("")  # as `paddleseg` is in PaddleSeg, and perhaps installed as well
+    parity = "import pytest\nraise LookupError(pytest.__file__)\n"
+    (tmp_path / "test_tipc" / "parity.py").write_text(parity)
+    body = {"kind": "parity", "repo": str(tmp_path), "request": {}, "path": [], "legacy": False}
+    question = Question(("parity", "plan", "x"), group(tmp_path), body)
+    found = ask([question], tmp_path / "log", 60)
+    assert str(tmp_path / "pytest.py") in found["parity", "plan", "x"].error
+
+
+@pytest.mark.paddle
 def test_a_probe_imports_nothing_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("glob", "hashlib", "sitecustomize", "probe_model", "numpy"):
         (tmp_path / f"{name}.py").write_text("import os\nos._exit(0)\n")

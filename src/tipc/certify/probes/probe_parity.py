@@ -34,9 +34,10 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load(path: str, repo: str) -> Any:
-    """The protocol file, with the repository's root on the path, behind the packages that are installed."""
+    """The protocol file, with the repository's root first on the path, as for its own scripts: a release of
+    the same package that is installed, too, is not what is certified."""
     os.chdir(repo)
-    sys.path.append(repo)
+    sys.path.insert(0, repo)
     spec = importlib.util.spec_from_file_location("tipc_parity_protocol", path)
     assert spec is not None
     assert spec.loader is not None
