@@ -31,7 +31,8 @@ from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
-from tipc.certify.checks.training_told import wrong_cost
+from tipc.certify.checks.training_told import loss_of_no_step, wrong_cost
+from tipc.certify.evidence.images_left import images_not_opened
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
 from tipc.run.record.facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
@@ -139,6 +140,10 @@ def one_image_for_ever(honest: Honest) -> None:
     honest.change("eval", images=("a.png", "b.png"))
 
 
+def no_image_opened(honest: Honest) -> None:
+    honest.change("train", images=("a.png", "b.png"))
+
+
 NAN = np.full_like(OWN, np.nan)
 # what the witness saw instead → the check that must say so, and its words
 LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
@@ -165,6 +170,13 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     ),
     "one image in every call of the evaluation": (one_image_for_ever, "TT905", "the same in all of its 8"),
     "half of the iterations that are told": (trained(forwards=3, backwards=3), "TT904", "of 6 iterations"),
+    "the network is fed to the end, and trained no longer": (
+        trained(forwards=6, backwards=2, steps=2), "TT904", "backward was called 2 times",
+    ),
+    "a line a step, and a loss of its own": (
+        trained(losses=(2.0, 1.4, 2.1, 1.5, 2.2, 1.3)), "TT904", "those that were minimised",
+    ),
+    "the loss falls without end": (trained(losses=(-0.2, -9.0, -4e5, -6e9)), "TL109", "the loss grew"),
     "one tensor was not loaded": (one_other_tensor, "TT905", "not the trained one"),
     "another model predicts, the exported one is for show": (beside_a_dummy, "TP310", "1 different samples"),
     "one image eight times": (predicted(different_samples=1), "TP310", "1 different samples"),
@@ -203,6 +215,9 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "the deployment opens another model": (predicted(digests={"a": "b"}), "TP308", "not what this chain"),
     "answers from a cache": (answers(DEPLOYED, ANSWERS[::-1].copy()), "TP309", "is another"),
     "only the first image is predicted": (no_images, "TP310", "the list has 8 images"),
+    "other images than those of the list are predicted": (
+        seen("infer-bs1", images=("/elsewhere/a.png",)), "TP310", "never opened",
+    ),
     "prints what was not predicted": (upside_down, "TP307", "it printed class"),
     "images are fed as BGR": (other_colours, "TP304", "RGB and BGR"),
     "another mean and scale": (other_scale, "TP304", "another mean or scale"),
@@ -319,6 +334,21 @@ UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "the deployment is another program's": (
         seen("infer-bs1", predictors=(), started=("./infer",)), "TP308", "./infer",
     ),
+    "most tensors were given to no optimiser": (
+        trained(
+            before=Weights("a", 4, 1.0, {**weights_of(0.5).tensors, "x": "1", "y": "2", "z": "3", "u": "4"}),
+            after=Weights("b", 4, 1.0, {**weights_of().tensors, "x": "1", "y": "2", "z": "3", "u": "4"}),
+            given=tuple(weights_of().tensors),
+        ),
+        "TT901", "given to no optimiser",
+    ),
+    "every gradient was 0": (
+        trained(gradients_seen=3, zero_gradient=("a", "b")), "TT901", "every gradient was 0",
+    ),
+    "the evaluation opens no image": (no_image_opened, "TT907", "opened no image file; training opened 2"),
+    "the evaluation feeds a part of its images": (
+        seen("eval", images=tuple(f"{n}.png" for n in range(40))), "TT905", "40 images were opened",
+    ),
     "the model comes out of memory": (predicted(digests={}), "TP308", "out of memory"),
     "a tensor was changed a little after training": (
         saved(at_step=6, trained=1, apart=0.5, changed="head.weight"), "TT902", "head.weight is not",
@@ -332,6 +362,58 @@ def test_what_could_not_be_seen_is_unchecked_and_no_failure(name: str, run: Run,
     found = [one for one in judge(run, edit) if one.check == check and one.status != PASS]
     assert {(one.status, one.required) for one in found} == {(UNCHECKED, True)}
     assert all(words in one.message for one in found)
+
+
+def folder_of_images(folder: Path, count: int) -> list[str]:
+    for number in range(count):
+        (folder / f"{number}.png").write_bytes(b"")
+    return [str(folder / f"{number}.png") for number in range(count)]
+
+
+def test_images_that_lie_beside_those_of_an_evaluation_are_counted(tmp_path: Path) -> None:
+    paths = folder_of_images(tmp_path, 8)
+    process = ProcessFacts(0, 1, "3.1.1", {}, images=tuple(paths[:2]))
+    assert images_not_opened(process, (), ["train.py"]) == 6
+    assert images_not_opened(process, paths[2:], ["train.py"]) == 0  # those are for training
+    assert images_not_opened(process, (), ["train.py", "--samples=2"]) == 0
+    unknown = ({"lists": ("val.txt",)}, {"forks": 2}, {"started": ("bash",)}, {"images": tuple(paths[:5])})
+    for fields in unknown:
+        assert images_not_opened(replace(process, **fields), (), ["train.py"]) == 0  # type: ignore[arg-type]
+
+
+SEEN_LOSSES = [2.5, 1.7, 1.9, 1.2, 1.4, 0.9, 1.1, 0.8]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        SEEN_LOSSES,
+        [sum(SEEN_LOSSES[: n + 1]) / (n + 1) for n in range(8)],  # the mean so far
+        [loss - 0.3 for loss in SEEN_LOSSES],  # a part of a sum
+        [loss * 2 + 3 for loss in SEEN_LOSSES],  # another one, which goes with it
+    ],
+)
+def test_losses_that_follow_from_the_minimised_ones_are_believed(told: list[float]) -> None:
+    assert loss_of_no_step(told, SEEN_LOSSES) is None
+
+
+def test_a_formula_follows_from_no_loss() -> None:
+    assert loss_of_no_step([3.5 * 0.7**n for n in range(8)], SEEN_LOSSES) is not None
+
+
+def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -> None:
+    step = next(step for step in run.plans[0].steps if step.kind == "train")
+    other = Path(run.plans[0].repo) / "other.pdparams"
+    other.write_bytes((Path(run.plans[0].repo) / step.weights).read_bytes())
+    named = replace(step, argv=(*step.argv, "--pretrained=other.pdparams"))
+    steps = tuple(named if one is step else one for one in run.plans[0].steps)
+    asking = replace(run, plans=(replace(run.plans[0], steps=steps),))
+    found = [one for one in judge(asking) if one.check == "TT901"]
+    assert [(one.status, one.required) for one in found] == [(UNCHECKED, True)]
+    assert "no weights were loaded" in found[0].message
+    loaded = WeightsFile(str(other), weights_of(), 0)
+    found = [one for one in judge(asking, seen("train", loads=(loaded,))) if one.check == "TT901"]
+    assert [one.status for one in found] == [PASS]
 
 
 def test_a_probability_must_be_that_of_its_own_image() -> None:

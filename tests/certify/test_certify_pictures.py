@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tipc.certify.compare.drawn import drawn_otherwise, masks_of
+from tipc.certify.compare.drawn import classes_on, drawn_otherwise, samples_of
 from tipc.certify.compare.files_fed import difference, owners, what_was_fed
 
 RANDOM = np.random.default_rng(3)
@@ -95,9 +95,13 @@ def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:
 
 def test_masks_are_read_from_scores_and_from_classes() -> None:
     scores = np.eye(3, dtype="float32")[MASKS].transpose(0, 3, 1, 2)
-    assert (np.stack(masks_of(scores)) == MASKS).all()
-    assert (np.stack(masks_of(MASKS[:, None])) == MASKS).all()
-    assert not masks_of(np.zeros((2, 5), "float32"))
+    for output in (scores, MASKS[:, None], MASKS):
+        samples = samples_of(output)
+        assert len(samples) == 2
+        for sample, mask in zip(samples, MASKS, strict=True):
+            numbers = np.unique(mask, return_inverse=True)[1].reshape(48, 64)
+            assert (classes_on(sample, 48, 64) == numbers).all()
+    assert not samples_of(np.zeros((2, 5), "float32"))
 
 
 def test_each_picture_is_of_the_file_that_it_is_like() -> None:

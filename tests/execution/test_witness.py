@@ -20,10 +20,13 @@ from witness_scripts import (
     LEGACY,
     ONE_CLASS,
     OWN_STATISTICS,
+    OWN_STEPS,
     RANKS,
     SAVED_IN_STATIC_MODE,
     SAVED_TWICE,
     STATIC,
+    TWO_OPTIMISERS,
+    WARMED_UP,
 )
 
 from tipc.run.executors.local import LocalExecutor
@@ -214,6 +217,32 @@ def test_mixed_precision_is_told_as_it_was_asked_for(paddle_stage: Stage, warm: 
     assert training.amp["dtype"] == "bfloat16"
     losses = [float(line) for line in paddle_stage[0].log("seen").split()[-3:]]
     assert list(training.losses) == pytest.approx(losses)
+
+
+@pytest.mark.paddle
+def test_steps_without_an_optimiser_are_counted_where_weights_go_against_their_gradients(
+    paddle_stage: Stage,
+) -> None:
+    training = unnoticed(*paddle_stage, OWN_STEPS).training
+    assert training is not None
+    assert (training.steps, training.backwards) == (3, 3)
+    losses = [float(line.split()[0]) for line in paddle_stage[0].log("seen").splitlines()[-4:-1]]
+    assert list(training.losses) == pytest.approx(losses)
+    assert len(training.with_gradient) == 2
+
+
+@pytest.mark.paddle
+def test_what_each_of_two_optimisers_had_is_told_and_which_gradients_were_0(paddle_stage: Stage) -> None:
+    training = unnoticed(*paddle_stage, TWO_OPTIMISERS).training
+    assert training is not None
+    assert (len(training.given), len(training.zero_gradient), len(training.with_gradient)) == (4, 2, 2)
+
+
+@pytest.mark.paddle
+def test_a_warm_up_does_not_take_the_place_of_the_run_whose_outputs_are_fetched(paddle_stage: Stage) -> None:
+    [predictor] = unnoticed(*paddle_stage, WARMED_UP).predictors
+    assert predictor.runs == 4
+    assert [len(run.outputs) for run in predictor.kept] == [1]
 
 
 @pytest.mark.paddle

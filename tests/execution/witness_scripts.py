@@ -295,3 +295,57 @@ print(float(net(paddle.to_tensor(rng.random((3, 4), dtype='float32'))).sum()))
 open('out/drawn.png.part', 'wb').close()
 os.replace('out/drawn.png.part', 'out/drawn.png')
 """
+
+# Three steps by hand, two ways to gradients; the last one moves weights that have none.
+OWN_STEPS = """
+import paddle
+paddle.seed(1)
+net = paddle.nn.Linear(4, 2)
+net.train()
+for step in range(3):
+    loss = (net(paddle.ones([2, 4])) ** 2).mean() + step
+    if step == 0:
+        loss.backward()
+        gradients = [item.grad for item in net.parameters()]
+    else:
+        gradients = paddle.grad(loss, net.parameters())
+    for item, gradient in zip(net.parameters(), gradients):
+        item.set_value(item - 0.1 * gradient)
+    print(float(loss), float(item.sum()))
+net.weight.set_value(net.weight * 2)
+image = paddle.ones([1, 4])
+image.stop_gradient = False
+print(float(paddle.grad((net(image) ** 2).sum(), image)[0].sum()))
+"""
+
+# An optimiser whose gradients were cleared too early, and another one that has the rest of the network.
+TWO_OPTIMISERS = """
+import paddle
+paddle.seed(1)
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Linear(3, 2))
+first = paddle.optimizer.SGD(0.1, parameters=net[0].parameters(), weight_decay=0.1)
+second = paddle.optimizer.SGD(0.1, parameters=net[1].parameters())
+for _ in range(2):
+    (net(paddle.ones([2, 4])) ** 2).mean().backward()
+    first.clear_grad(set_to_zero=True)
+    first.step()
+    second.step()
+    second.clear_grad()
+"""
+
+# A warm-up that nobody fetches, on the inputs of the first run.
+WARMED_UP = """
+import numpy as np
+import paddle
+net = paddle.nn.Linear(4, 2)
+paddle.jit.save(net, 'warm', input_spec=[paddle.static.InputSpec([None, 4], 'float32', name='x')])
+import os
+program = 'warm.json' if os.path.exists('warm.json') else 'warm.pdmodel'
+predictor = paddle.inference.create_predictor(paddle.inference.Config(program, 'warm.pdiparams'))
+handle = predictor.get_input_handle('x')
+handle.copy_from_cpu(np.ones((1, 4), 'float32'))
+for _ in range(3):
+    predictor.run()
+predictor.run()
+predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+"""

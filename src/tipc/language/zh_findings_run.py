@@ -136,8 +136,18 @@ FINDINGS_RUN = {
     "the log tells of {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
     ),
-    "the log tells of {told} iterations; the network was fed {batches} batches": (
-        "日志写了 {told} 次迭代；网络只输入了 {batches} 个 batch"
+    "the log tells of {told} iterations; backward was called {backwards} times": (
+        "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"
+    ),
+    "the log tells a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither this"
+    " nor the others follow from those that were minimised": (
+        "日志在第 {step} 步记录的损失为 {told:.4g}，而 backward 是对 {seen:.4g} 调用的；"
+        "这个值和其他值都不是由被最小化的损失得出的"
+    ),
+    "{count} of {all} trainable tensors were given to no optimiser, {first} for one, and nothing was loaded"
+    " before: they are as they were made": (
+        "{all} 个可训练的张量中有 {count} 个没有交给任何优化器，例如 {first}，"
+        "而且之前没有加载任何权重：它们还是初始值"
     ),
     "{epochs:g} epochs were asked for; the network was fed {batches} batches": (
         "要求 {epochs:g} 个 epoch；网络只输入了 {batches} 个 batch"
@@ -237,6 +247,30 @@ FINDINGS_RUN = {
     "the script never imported paddle: nothing was evaluated": "脚本从未导入 paddle：没有评估任何东西",
     "a predictor was evaluated on {samples} samples": "用预测器评估了 {samples} 个样本",
     "calls of networks could not be seen: {why}": "无法观测网络的调用：{why}",
+    "the evaluation opened no image file; training opened {count}: what the network was fed does not show": (
+        "评估没有打开任何图像文件；训练打开了 {count} 个：看不出网络输入了什么"
+    ),
+    "evaluate on images, opened as training opens its own": "在图像上评估，像训练那样打开它们",
+    "every gradient was 0 before the first {steps} steps: what changed the weights was not the loss": (
+        "前 {steps} 步之前所有梯度都是 0：改变权重的不是损失"
+    ),
+    "call the optimiser's step before gradients are cleared": "在清除梯度之前调用优化器的 step",
+    "the command names {weights}, and no weights were loaded from it": (
+        "命令指定了 {weights}，但没有从中加载任何权重"
+    ),
+    "load them with paddle.load before the first step, or leave the option out": (
+        "在第一步之前用 paddle.load 加载它们，或者去掉这个选项"
+    ),
+    "{count} of {images} images that the command names were never opened, {first} for one; others were": (
+        "命令指定的 {images} 张图像中有 {count} 张从未打开，例如 {first}；打开的是别的图像"
+    ),
+    "{message}: it stopped early, as line {line} tells": "{message}：第 {line} 行说明它提前停止了",
+    "{opened} images were evaluated, and {left} more lie beside them; no list of files was read that leaves"
+    " them out": ("评估了 {opened} 张图像，旁边还有 {left} 张；没有读取把它们排除在外的文件列表"),
+    "{opened} images were opened, and the network was fed {samples} samples": (
+        "打开了 {opened} 张图像，而网络只输入了 {samples} 个样本"
+    ),
+    "evaluate all of the images": "评估所有图像",
     "no network was called in eval mode: nothing was evaluated": (
         "没有在 eval 模式下调用任何网络：没有评估任何东西"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.compare.agreement import FP32, INT8, compare
-from tipc.certify.compare.drawn import drawn_otherwise, masks_of
+from tipc.certify.compare.drawn import drawn_otherwise, samples_of
 from tipc.certify.compare.files_fed import difference, not_of_images, what_was_fed
 from tipc.certify.compare.picture_pairs import same_pictures
 from tipc.certify.evidence.answers import ParityAnswer
@@ -178,7 +179,20 @@ def every_image(scene: StepScene) -> Iterator[Outcome]:
     looks well."""
     images = input_images(scene)
     ran = own_predictors(scene)
-    if len(images) < 2 or not ran:
+    if not images or not ran:
+        return
+    unopened = images_not_opened(scene, images)
+    if unopened:
+        told = wording(
+            "{count} of {images} images that the command names were never opened, {first} for one; others "
+            "were",
+            count=len(unopened),
+            images=len(images),
+            first=shown(scene, str(unopened[0])),
+        )
+        yield failed(told, evidence={"images": len(images), "opened": len(images) - len(unopened)})
+        return
+    if len(images) < 2:
         return
     samples = sum(one.samples for one in ran)  # predictors may share the list
     different = sum(one.different_samples for one in ran)
@@ -212,6 +226,22 @@ def every_image(scene: StepScene) -> Iterator[Outcome]:
         yield failed(told, evidence=evidence)
     else:
         yield passed(wording("{count} images", count=len(images)), evidence=evidence)
+
+
+def images_not_opened(scene: StepScene, images: list[Path]) -> list[Path]:
+    """The images that the command names and that the step did not open, where it was seen to open some: in
+    workers and other programs it is not."""
+    facts = scene.facts(scene.step)
+    if facts is None:
+        return []
+    opened: set[str] = set()
+    for process in facts.processes:
+        if process.forks or process.started or len(process.images) >= LOOKED_AT:
+            return []
+        opened.update(map(os.path.realpath, process.images))
+    if not opened:
+        return []
+    return [image for image in images if os.path.realpath(image) not in opened]
 
 
 @check(
@@ -324,12 +354,12 @@ def files_of(scene: CellScene, step: Step) -> dict[str, NDArray[Any]]:
 def drawn_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     """People look at pictures. One that is drawn upside down, or of another image, shows a model that is
     not there; every figure in the log is right."""
-    masks = predicted_masks(scene)
+    samples = predicted_samples(scene)
     written = pictures_written(scene)
-    if not masks or not written:
+    if not samples or not written:
         return
-    looked, straight, turned = drawn_otherwise([scene.images[path] for path in written], masks)
-    evidence = {"pictures": looked, "as_predicted": straight, "masks": len(masks)}
+    looked, straight, turned = drawn_otherwise([scene.images[path] for path in written], samples)
+    evidence = {"pictures": looked, "as_predicted": straight, "masks": len(samples)}
     if turned:
         told = wording("the pictures show the classes {turned}", turned=Message(turned))
         yield failed(told, evidence=evidence)
@@ -341,16 +371,16 @@ def drawn_is_predicted(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked(told, required=False, evidence=evidence)
 
 
-def predicted_masks(scene: StepScene) -> list[NDArray[Any]]:
-    """The classes of every pixel that the step's predictor gave, a mask a sample."""
+def predicted_samples(scene: StepScene) -> list[NDArray[Any]]:
+    """What the step's predictor gave for the pixels of each sample."""
     arrays = scene.arrays(scene.step)
-    masks: list[NDArray[Any]] = []
+    samples: list[NDArray[Any]] = []
     for predictor in own_predictors(scene):
         for run in predictor.kept:
             for key in run.outputs.values():
                 if key in arrays:
-                    masks += masks_of(arrays[key])
-    return masks
+                    samples += samples_of(arrays[key])
+    return samples
 
 
 def pictures_written(scene: StepScene) -> list[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.evidence.evaluations import last_evaluation
+from tipc.certify.evidence.images_left import images_not_fed, images_not_opened
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
 from tipc.certify.evidence.training_log_file import with_complaint
@@ -21,7 +22,7 @@ from tipc.certify.evidence.weights_file import digest as weights_digest
 from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import AMP, TRAIN
+from tipc.kinds import AMP, PASS, TRAIN
 from tipc.message import wording
 from tipc.run.record.facts import EvaluationFacts, ProcessFacts
 
@@ -70,7 +71,38 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(told, evidence=evidence)
         return
-    yield with_which_weights(scene, evaluation, trained, evidence)
+    outcome = with_which_weights(scene, evaluation, trained, evidence)
+    if outcome.status == PASS:
+        outcome = only_a_part(scene, process, evaluation, evidence) or outcome
+    yield outcome
+
+
+def only_a_part(
+    scene: StepScene, process: ProcessFacts, evaluation: EvaluationFacts, evidence: dict[str, Any]
+) -> Outcome | None:
+    """Images that were there to be evaluated, and were not; None: there are none, or it does not show."""
+    others: set[str] = set()
+    for step in scene.steps(TRAIN):
+        seen = scene.main_process(step)
+        if seen is not None:
+            others.update(seen.images)
+    left = images_not_opened(process, others - set(process.images), scene.step.argv)
+    if left:
+        told = wording(
+            "{opened} images were evaluated, and {left} more lie beside them; no list of files was read that "
+            "leaves them out",
+            opened=len(process.images),
+            left=left,
+        )
+    elif images_not_fed(process, evaluation.samples):
+        told = wording(
+            "{opened} images were opened, and the network was fed {samples} samples",
+            opened=len(process.images),
+            samples=evaluation.samples,
+        )
+    else:
+        return None
+    return unchecked(told, remedy="evaluate all of the images", evidence=evidence)
 
 
 def with_which_weights(
@@ -278,10 +310,13 @@ def other_images(scene: StepScene) -> Iterator[Outcome]:
     else is there nothing that sets the two apart."""
     process, _ = seen_process(scene)
     trainings = scene.steps(TRAIN, scene.cell.id)
-    if process is None or not process.images or not trainings:
+    if process is None or not trainings:
         return
     trained = scene.main_process(trainings[0])
     if trained is None or not trained.images:
+        return
+    if not process.images:
+        yield from no_images(process, len(trained.images))
         return
     images = len(process.images)
     same = set(process.images) == set(trained.images)
@@ -300,3 +335,16 @@ def other_images(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked(told, required=False, images=images)
     else:
         yield passed(wording("{count} images, training opened others", count=images), images=images)
+
+
+def no_images(process: ProcessFacts, trained: int) -> Iterator[Outcome]:
+    """An evaluation that opened no image, where training did. Workers and other programs may have opened
+    them unseen."""
+    if process.forks or process.started or not process.evaluations:
+        return
+    told = wording(
+        "the evaluation opened no image file; training opened {count}: what the network was fed does not "
+        "show",
+        count=trained,
+    )
+    yield unchecked(told, remedy="evaluate on images, opened as training opens its own")

@@ -10,7 +10,7 @@ from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
 from tipc.certify.evidence.training_log_file import with_complaint
-from tipc.certify.evidence.weights_file import find_weights, read_weights
+from tipc.certify.evidence.weights_file import SUFFIX, find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import PASS
@@ -19,6 +19,7 @@ from tipc.run.record.facts import ProcessFacts, TrainingFacts, WeightsFile
 
 NO_WITNESS = "run it with `tipc run`: the witness stands before every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"
+LOAD_THEM = "load them with paddle.load before the first step, or leave the option out"
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
 ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
 ELSEWHERE = 3.0  # and from here on it is another network
@@ -65,7 +66,59 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(with_complaint(scene, told))
         return
-    yield what_training_did(scene, training)
+    outcome = what_training_did(scene, training)
+    unread = weights_never_loaded(scene)
+    if outcome.status == PASS and unread:
+        told = wording("the command names {weights}, and no weights were loaded from it", weights=unread)
+        outcome = unchecked(told, remedy=LOAD_THEM, evidence=outcome.evidence)
+    left_out = given_to_nobody(process, training)
+    if outcome.status == PASS and left_out:
+        told = wording(
+            "{count} of {all} trainable tensors were given to no optimiser, {first} for one, and nothing was "
+            "loaded before: they are as they were made",
+            count=len(left_out),
+            all=training.before.count if training.before else 0,
+            first=left_out[0],
+        )
+        evidence = {**outcome.evidence, "left_out": left_out[:20]}
+        outcome = unchecked(told, remedy=ALL_PARAMETERS, evidence=evidence)
+    yield outcome
+
+
+def weights_never_loaded(scene: StepScene) -> str:
+    """A file of weights that is there, that an option of the training names, and that no process loaded;
+    empty: there is none."""
+    facts = scene.facts(scene.step)
+    if facts is None:
+        return ""
+    loaded: set[str] = set()
+    for process in facts.processes:
+        if process.doors.get("paddle.load, paddle.save") or process.started:
+            return ""
+        loaded.update(os.path.realpath(load.path) for load in process.loads)
+    own = os.path.realpath(find_weights(scene.path(scene.step.weights)))
+    for word in scene.step.argv[1:]:
+        value = word.rpartition("=")[2]
+        weights = find_weights(scene.path(value, scene.step))
+        is_file = weights.suffix == SUFFIX and weights.is_file()
+        if is_file and os.path.realpath(weights) not in {*loaded, own}:
+            return value
+    return ""
+
+
+def given_to_nobody(process: ProcessFacts, training: TrainingFacts) -> list[str]:
+    """Most of a network's trainable tensors, where no optimiser had them and no weights were loaded that
+    might stay as they are: transfer learning has loaded some, and who freezes others says so."""
+    if training.before is None or training.after is None or not training.given:
+        return []
+    if any(load.at_step == 0 for load in process.loads):
+        return []
+    before, after = training.before.tensors, training.after.tensors
+    given = set(training.given)
+    left_out = [name for name in before if name not in given and before[name] == after.get(name)]
+    if len(left_out) * 2 <= len(before):
+        return []
+    return left_out
 
 
 def what_training_did(scene: StepScene, training: TrainingFacts) -> Outcome:
@@ -90,6 +143,14 @@ def what_training_did(scene: StepScene, training: TrainingFacts) -> Outcome:
     wrong = worthless_training(scene, training)
     if wrong is not None:
         return failed(wrong, evidence=evidence)
+    if training.zero_gradient and not training.with_gradient:
+        told = wording(
+            "every gradient was 0 before the first {steps} steps: what changed the weights was not the loss",
+            steps=training.gradients_seen,
+        )
+        return unchecked(
+            told, remedy="call the optimiser's step before gradients are cleared", evidence=evidence
+        )
     graded, still = tensors_that_stayed(training)
     if len(still) * 2 > graded:
         told = wording(

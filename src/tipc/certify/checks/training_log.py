@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from tipc.certify.evidence.log_lines import lines
 from tipc.certify.evidence.log_records import (
     BATCH_COST,
     FIELDS,
@@ -25,6 +28,8 @@ from tipc.message import Message, wording
 
 EPOCH_OPTIONS = ("epochs", "epoch", "num_epochs", "epoch_num")
 ITERATION_OPTIONS = ("iters", "max_iters", "iterations")
+EARLY_STOP = re.compile(r"early[ _-]?stop(?:ping|ped)?\b|提前停止|早停", re.IGNORECASE)
+EARLY_STOP_BYTES = re.compile(rb"(?i)early[ _-]?stop|\xe6\x8f\x90\xe5\x89\x8d|\xe6\x97\xa9\xe5\x81\x9c")
 GROWN = 100.0  # times its first value (at least 1): no training that learns ends there
 
 
@@ -179,7 +184,19 @@ def judged(scene: StepScene, unit: str, asked: float, seen: int, *, enough: bool
     told = wording(
         "asked for {asked:g} {unit}s, the log ends at {unit} {seen} ({log})", **values, log=log.path.name
     )
+    line = early_stop(log.path)
+    if line:
+        told = wording("{message}: it stopped early, as line {line} tells", message=told, line=line)
+        return unchecked(told, required=False, evidence=evidence)
     return failed(told, evidence=evidence)
+
+
+def early_stop(path: Path) -> int:
+    """The line of a log that tells of early stopping: training may end when nothing improves; 0: none."""
+    for number, text in lines(path, EARLY_STOP_BYTES):
+        if EARLY_STOP.search(text):
+            return number
+    return 0
 
 
 @check(
@@ -190,7 +207,8 @@ def judged(scene: StepScene, unit: str, asked: float, seen: int, *, enough: bool
     remedy="a smaller learning rate, a warm-up, or gradient clipping",
 )
 def bounded_loss(scene: StepScene) -> Iterator[Outcome]:
-    """A training that diverges ends with a loss that is finite, a model that is worthless, and no error."""
+    """A training that diverges ends with a loss that is finite, a model that is worthless, and no error. One
+    that falls without end does so, too: nothing holds it."""
     log = training_log(scene)
     losses = [loss for loss in seen_losses(scene) if math.isfinite(loss)]
     if not losses:
@@ -201,7 +219,7 @@ def bounded_loss(scene: StepScene) -> Iterator[Outcome]:
     mean = sum(last) / len(last)
     bound = GROWN * max(abs(losses[0]), 1.0)
     evidence = {"first": losses[0], "mean_of_last_quarter": mean, "bound": bound, "losses": len(losses)}
-    if mean > bound:
+    if abs(mean) > bound:
         told = wording(
             "the loss grew from {first:.4g} to {mean:.4g}, the mean of the last {count}",
             first=losses[0],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from statistics import mean, median
+from itertools import pairwise
+from statistics import correlation, mean, median
 
 from tipc.certify.checks.training_happened import seen_process, training_evidence
 from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
@@ -23,6 +24,9 @@ QUICKEST = 0.25
 CLOCK = 5e-4  # seconds that rounding to a thousandth may make, where a log rounds
 ROUNDED_AWAY = 0.02  # seconds: a step that is shorter may be told as 0.00
 SLOWEST = 1.5  # times the mean time between two steps: a batch costs no more, as it is a part of it
+LINES = 6  # of single steps, to hold each loss against its own step
+ROUNDED = 0.01  # of a loss: as a log may round it
+IN_STEP = 0.6  # correlation of the steps from line to line, where a log tells another loss than the minimised
 LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss is not
 
 
@@ -101,14 +105,46 @@ def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
     # Means over ranks or intervals, another reduction or a part of a sum: as far again as the losses range.
     slack = max(high - low, 0.5 * max(abs(low), abs(high)), 1e-3)
     far = [loss for loss in told if not low - slack <= loss <= high + slack]
-    if len(far) * 2 <= len(told):
+    if len(far) * 2 > len(told):
+        return wording(
+            "the log tells a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}",
+            told=far[0],
+            low=low,
+            high=high,
+        )
+    if scene.step.processes <= 1 and len(told) == len(seen) >= LINES:
+        return loss_of_no_step(told, seen)
+    return None
+
+
+def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
+    """A log with a line a step, whose losses are not those of the steps: neither the loss itself nor a mean
+    or median of those so far, nor a part of a sum, nor one that rises and falls with it. None: they are."""
+    slack = [max(ROUNDED * abs(loss), 1e-3) for loss in seen]
+    strange = [
+        number
+        for number, loss in enumerate(told)
+        if not min(seen[: number + 1]) - slack[number] <= loss <= max(seen[: number + 1]) + slack[number]
+    ]
+    part = all(loss <= whole + more for loss, whole, more in zip(told, seen, slack, strict=True))
+    if len(strange) * 4 <= len(told) or part or in_step(told, seen) >= IN_STEP:
         return None
     return wording(
-        "the log tells a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}",
-        told=far[0],
-        low=low,
-        high=high,
+        "the log tells a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither "
+        "this nor the others follow from those that were minimised",
+        told=told[strange[-1]],
+        step=strange[-1] + 1,
+        seen=seen[strange[-1]],
     )
+
+
+def in_step(told: list[float], seen: list[float]) -> float:
+    """How much two series rise and fall together, from -1 to 1."""
+    one = [after - before for before, after in pairwise(told)]
+    other = [after - before for before, after in pairwise(seen)]
+    if len(set(one)) == 1 or len(set(other)) == 1:
+        return 0.0
+    return correlation(one, other)
 
 
 def finite_losses_seen(scene: StepScene) -> list[float]:
@@ -165,11 +201,11 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     batches = max(training.forwards, training.backwards)
     told = {(row.epoch, row.iteration) for row in rows if row.iteration is not None and LOSS in row.values}
     # Some scripts tell of the beginning as well, before the first batch.
-    if len(told) > batches + 1:
+    if len(told) > training.backwards + 1:
         return wording(
-            "the log tells of {told} iterations; the network was fed {batches} batches",
+            "the log tells of {told} iterations; backward was called {backwards} times",
             told=len(told),
-            batches=batches,
+            backwards=training.backwards,
         )
     epochs = argument_number(scene.step.argv, EPOCH_OPTIONS) or 0
     if batches < epochs:

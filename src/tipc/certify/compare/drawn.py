@@ -17,15 +17,30 @@ SIDE = 256
 TURNED = {"upside down": (-1, 1), "mirrored": (1, -1), "turned around": (-1, -1)}
 
 
-def masks_of(output: Array) -> list[Array]:
-    """The classes of every pixel, one mask a sample; nothing where the output is no segmentation."""
+def samples_of(output: Array) -> list[Array]:
+    """The part of a segmentation's output that belongs to each sample: the classes of every pixel, or the
+    scores of all classes; nothing where the output is no segmentation."""
     if output.ndim == 4 and output.shape[1] > 1 and output.dtype.kind == "f":
-        return list(output.argmax(1))
+        return list(output)
     if output.ndim == 4 and output.shape[1] == 1 and output.dtype.kind in "iu":
         return list(output[:, 0])
     if output.ndim == 3 and output.dtype.kind in "iu":
         return list(output)
     return []
+
+
+def classes_on(sample: Array, height: int, width: int) -> Array:
+    """The classes of a sample at the pixels of a picture of this size, numbered from 0.
+
+    Only these are looked up: to decide the class of every pixel of a large output takes long.
+    """
+    rows = ((np.arange(height) + 0.5) * sample.shape[-2] / height).astype(int)
+    columns = ((np.arange(width) + 0.5) * sample.shape[-1] / width).astype(int)
+    classes = sample[..., rows[:, None], columns]
+    if classes.ndim == 3:
+        classes = classes.argmax(0)
+    numbers = np.unique(classes, return_inverse=True)[1]
+    return np.asarray(numbers.reshape(height, width))
 
 
 def colours_of(picture: Array) -> Array | None:
@@ -39,30 +54,33 @@ def colours_of(picture: Array) -> Array | None:
     return np.asarray(numbers.reshape(codes.shape))
 
 
-def explained(colours: Array, mask: Array) -> float:
+def explained(colours: Array, classes: Array) -> float:
     """How much of a picture the classes explain, beyond its commonest colour: 1 is all."""
-    rows = (np.arange(colours.shape[0]) + 0.5) * mask.shape[0] / colours.shape[0]
-    columns = (np.arange(colours.shape[1]) + 0.5) * mask.shape[1] / colours.shape[1]
-    resized = mask[rows.astype(int)][:, columns.astype(int)].ravel()
-    flat = colours.ravel()
-    right = sum(int(np.bincount(flat[resized == each]).max()) for each in np.unique(resized))
-    commonest = int(np.bincount(flat).max())
-    return (right - commonest) / max(len(flat) - commonest, 1)
+    count = int(colours.max()) + 1
+    pairs = np.bincount((classes * count + colours).ravel(), minlength=(int(classes.max()) + 1) * count)
+    table = pairs.reshape(-1, count)  # class → how often it has each colour
+    right = int(table.max(1).sum())
+    commonest = int(table.sum(0).max())
+    return (right - commonest) / max(colours.size - commonest, 1)
 
 
-def drawn_otherwise(pictures: Sequence[Array], masks: Sequence[Array]) -> tuple[int, int, str]:
-    """How many pictures of classes there are, how many the masks explain as they are, and how the others are
-    turned; empty: that does not show."""
+def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tuple[int, int, str]:
+    """How many pictures of classes there are, how many the samples explain as they are, and how the others
+    are turned; empty: that does not show."""
     looked = straight = 0
     turned: list[str] = []
+    fitted: dict[tuple[int, ...], list[Array]] = {}  # by the size of a picture
     for picture in pictures:
         colours = colours_of(picture)
         if colours is None:
             continue
         looked += 1
+        if colours.shape not in fitted:
+            fitted[colours.shape] = [classes_on(sample, *colours.shape) for sample in samples]
+        masks = fitted[colours.shape]
         upright = max(explained(colours, mask) for mask in masks)
         other = {
-            name: max(explained(colours, mask[::down, ::right]) for mask in masks)
+            name: max(explained(colours[::down, ::right], mask) for mask in masks)
             for name, (down, right) in TURNED.items()
         }
         best = max(other, key=lambda name: other[name])

@@ -27,6 +27,7 @@ ALLOWED = {
     ("numpy.core.numeric", "_frombuffer"),
     ("_codecs", "encode"),
     ("collections", "OrderedDict"),
+    ("builtins", "tuple"),  # paddle.save of a tensor inside a dictionary of a checkpoint
 }
 NAMES = "StructuredToParameterName@@"  # paddle's own entry: names, no values
 

@@ -83,6 +83,7 @@ class TrainingFacts:
     gradients_seen: int = 0  # steps before which gradients were looked at, the first few
     with_gradient: tuple[str, ...] = ()  # of ``given``: which had one then that must have moved them
     without_gradient: tuple[str, ...] = ()  # and which had none at all
+    zero_gradient: tuple[str, ...] = ()  # and which had only ones that are 0 throughout
     unused: int = 0  # calls of backward after the last step, and
     gathered: int = 0  # the most that came before a step
     early: tuple[str, ...] = ()  # digests of the weights after the first steps, where there are several ranks
@@ -178,6 +179,8 @@ class ProcessFacts:
     )  # operator → type of number → calls
     images: tuple[str, ...] = ()  # image files that it opened, in order, the first thousand
     pictures: tuple[str, ...] = ()  # image files that it wrote, likewise
+    lists: tuple[str, ...] = ()  # files that it read and that may name images, the first few
+    forks: int = 0  # copies of itself that it made: workers of a loader, whose files are not seen
     started: tuple[str, ...] = ()  # commands that it started and that nobody watched
     dropped: int = 0  # messages beyond the limits
 

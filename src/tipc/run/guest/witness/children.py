@@ -32,6 +32,7 @@ class Children(Door):
     def __init__(self, witness: Any) -> None:
         super().__init__(witness)
         self.started: list[str] = []  # programs that nobody watches
+        self.forks = 0  # copies of this process: workers of a loader, for one
         self.importing = False  # paddle, which asks programs about the machine
 
     def attach(self, paddle: Any) -> None:
@@ -39,8 +40,13 @@ class Children(Door):
         self.importing = False
 
     def attach_system(self) -> None:
-        """Before the script: the door that is always open."""
+        """Before the script: the doors that are always open."""
         self.around(os, "system", before=self._unwatched)
+        os.register_at_fork(after_in_parent=self._forked)
+
+    def _forked(self) -> None:
+        if not self.witness.silent and not self.importing:
+            self.forks += 1
 
     def attach_subprocess(self) -> None:
         """The module has been imported."""
@@ -106,5 +112,5 @@ class Children(Door):
             self.started.append(words[:LONGEST])
 
     def facts(self, *, final: bool) -> dict[str, Any]:
-        """``started``."""
-        return {"started": self.started}
+        """``started`` and ``forks``."""
+        return {"started": self.started, "forks": self.forks}

@@ -9,7 +9,10 @@ from typing import Any
 from tipc.run.guest.witness.door import Door
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".gif")
+LISTS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".lst", ".list", ".xml", ".yml", ".yaml", ".pkl", ".mat")
 MOST = 1000
+MOST_LISTS = 16
+SYSTEM = (sys.prefix, sys.base_prefix, "/usr", "/etc", "/proc", "/sys")
 
 
 class Images(Door):
@@ -21,6 +24,7 @@ class Images(Door):
         super().__init__(witness)
         self.paths: list[str] = []
         self.known: set[str] = set()
+        self.lists: dict[str, None] = {}
         self.written: dict[str, None] = {}
 
     def begin(self) -> None:
@@ -60,12 +64,17 @@ class Images(Door):
             self.written.setdefault(name)
 
     def _add(self, path: str) -> None:
-        if len(self.paths) < MOST and path.lower().endswith(SUFFIXES):
+        lower = path.lower()
+        if len(self.paths) < MOST and lower.endswith(SUFFIXES):
             name = os.path.abspath(path)
             if name not in self.known:
                 self.known.add(name)
                 self.paths.append(name)
+        elif lower.endswith(LISTS) and len(self.lists) < MOST_LISTS:
+            name = os.path.abspath(path)
+            if not name.startswith(SYSTEM):
+                self.lists.setdefault(name)
 
     def facts(self, *, final: bool) -> dict[str, Any]:
-        """``images`` and ``pictures``."""
-        return {"images": self.paths, "pictures": list(self.written)}
+        """``images``, ``pictures`` and ``lists``."""
+        return {"images": self.paths, "pictures": list(self.written), "lists": list(self.lists)}

@@ -44,6 +44,7 @@ class Training(Door):
         self.looked = 0  # steps before which gradients were looked at
         self.reached: set[str] = set()  # names of those that had a gradient then
         self.graded: dict[str, None] = {}  # and one that could move them
+        self.zero: set[str] = set()  # and one that was 0 throughout
         self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
         self.before: dict[str, Any] | None = None
         # As the latest step left them: those that the script has overwritten since; and how often it has.
@@ -54,7 +55,9 @@ class Training(Door):
         self.largest = 0
         self.early: list[str] = []  # digests of the weights after the first steps, of several ranks
         self.ranks = int(os.environ.get("PADDLE_TRAINERS_NUM", "1") or 1)
+        self.by_hand = False  # the script moves weights by itself, without an optimiser
         self._depth = 0
+        self._sizes: dict[int, int] = {}  # identity of an optimiser → how many parameters it had
         self._scaled: dict[int, float] = {}  # identity of a scaled loss → the loss itself
 
     def attach(self, paddle: Any) -> None:
@@ -64,7 +67,7 @@ class Training(Door):
         for kind in _family(base):
             self._watch_optimiser(kind)
         self.around(base, "__init__", before=self._made)
-        self.around(paddle.Tensor, "backward", before=self._backward)
+        self.around(paddle.Tensor, "backward", before=self.seen_backward)
         for name in OVERWRITING:
             if hasattr(paddle.Tensor, name):
                 self.around(paddle.Tensor, name, before=self._overwrite)
@@ -95,11 +98,12 @@ class Training(Door):
         if not self.begun:
             self.begun = time.perf_counter()
 
-    def _backward(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
+    def seen_backward(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
+        """Gradients of a loss are computed."""
         self.backwards += 1
         self.unused += 1
         if self.before is None and self.network is not None:
-            self._add([item for item in self.network.parameters() if not item.stop_gradient])
+            self.add([item for item in self.network.parameters() if not item.stop_gradient])
         if tensor.size != 1:
             return
         loss = self._scaled.pop(id(tensor), None)
@@ -110,7 +114,7 @@ class Training(Door):
     def _overwrite(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
         """A tensor gets other numbers, not by an optimiser: remember it as the latest step has left it."""
         identity = id(tensor)
-        if not self.steps or self._depth or identity not in self.parameters:
+        if not self.steps or self._depth or self.by_hand or identity not in self.parameters:
             return
         if identity in self.left and self.left[identity][0] == self.steps:
             return
@@ -143,7 +147,7 @@ class Training(Door):
         if not self.begun:
             self.begun = time.perf_counter()
         parameters = [item for item in tensors if not item.stop_gradient]
-        self._add(parameters)
+        self.add(parameters)
         self.given.update((item.name, None) for item in parameters)
 
     def end_program(self, losses: list[float]) -> None:
@@ -162,20 +166,38 @@ class Training(Door):
         if not self.begun:
             self.begun = time.perf_counter()
         parameters = _parameters(optimiser)
-        self._add(parameters)
-        if len(self.given) < len(parameters) or not self.steps:
+        self.add(parameters)
+        if self._sizes.get(id(optimiser)) != len(parameters):
+            self._sizes[id(optimiser)] = len(parameters)
             self.given.update((item.name, None) for item in parameters)
         if self.looked < GRADIENTS:
-            self.looked += 1
-            for item in parameters:
-                gradient = item.grad
-                if gradient is not None:
-                    self.reached.add(item.name)
-                    if _can_move(item, gradient):
-                        self.graded[item.name] = None
+            self._look_at([(item, item.grad) for item in parameters])
         self.rate = float(optimiser.get_lr())
         if len(self.first_rates) < RATES:
             self.first_rates.append(self.rate)
+
+    def _look_at(self, gradients: list[tuple[Any, Any]]) -> None:
+        """Parameters and their gradients before one of the first steps."""
+        self.looked += 1
+        for item, gradient in gradients:
+            if gradient is not None:
+                self.reached.add(item.name)
+                if _can_move(item, gradient):
+                    self.graded[item.name] = None
+                elif is_zero(gradient):
+                    self.zero.add(item.name)
+
+    @property
+    def is_stepping(self) -> bool:
+        """An optimiser is at work."""
+        return self._depth > 0
+
+    def step_by_hand(self, gradients: dict[int, Any]) -> None:
+        """The script has taken a step without an optimiser, with these gradients by identity."""
+        self.by_hand = True
+        if self.looked < GRADIENTS:
+            self._look_at([(self.parameters[key], gradient) for key, gradient in gradients.items()])
+        self._count_step()
 
     def _end_step(self, _note: None, _answer: Any, optimiser: Any, *_args: Any, **_kwargs: Any) -> None:
         if not self._is_step(optimiser):
@@ -211,7 +233,7 @@ class Training(Door):
             self.skipped += 1
             self.unused = 0
 
-    def _add(self, parameters: list[Any]) -> None:
+    def add(self, parameters: list[Any]) -> None:
         """Remember parameters as they are before they are first changed."""
         new = [item for item in parameters if id(item) not in self.parameters]
         if not new:
@@ -313,6 +335,7 @@ class Training(Door):
             "gradients_seen": self.looked,
             "with_gradient": list(self.graded),
             "without_gradient": [name for name in self.given if self.looked and name not in self.reached],
+            "zero_gradient": [name for name in self.given if name in self.zero and name not in self.graded],
             "early": self.early,
             "unused": self.unused,
             "gathered": self.gathered,
@@ -347,10 +370,15 @@ def _can_move(parameter: Any, gradient: Any) -> bool:
         return False  # in low precision a small step may be lost in rounding
     if getattr(parameter, "optimize_attr", {}).get("learning_rate") == 0:
         return False
+    return not is_zero(gradient)
+
+
+def is_zero(gradient: Any) -> bool:
+    """Whether a gradient is 0 throughout."""
     try:
-        return bool((gradient.numpy() != 0).any())
+        return not bool((gradient.numpy() != 0).any())
     except Exception:  # noqa: BLE001  (of rows of an embedding, which are no array)
-        return True
+        return False
 
 
 def _part(parameter: Any, stride: int) -> Any:

@@ -20,6 +20,7 @@ from tipc.run.guest.witness.images import Images
 from tipc.run.guest.witness.networks import Networks
 from tipc.run.guest.witness.operators import Operators
 from tipc.run.guest.witness.optimisers import Training
+from tipc.run.guest.witness.own_steps import OwnSteps
 from tipc.run.guest.witness.predictors import Predictors
 from tipc.run.guest.witness.static import StaticGraphs
 from tipc.run.guest.witness.telling import Telling
@@ -51,6 +52,7 @@ class Witness:
         self.doors: list[Door] = [
             self.amp,  # before the training, whose facts it completes
             self.training,
+            OwnSteps(self),
             self.networks,
             self.weights_files,
             self.exports,
