@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tipc.errors import UsageError
+from tipc.errors import EnvironmentProblem, UsageError
 from tipc.reasons import because
 from tipc.run.earlier import Earlier
 from tipc.run.record.events import (
@@ -25,6 +26,7 @@ from tipc.run.record.events import (
     event_from_line,
     event_to_line,
 )
+from tipc.run.record.facts import facts_base, facts_file, load_facts, store_facts
 from tipc.run.record.replay import Replay
 from tipc.run.record.results import StepResult
 from tipc.run.schedule.selection import parse
@@ -95,3 +97,14 @@ def test_an_expression_that_is_nested_without_end_is_refused() -> None:
 def test_every_kind_of_event_is_tried() -> None:
     kinds: Mapping[str, object] = {event.event: event for event in EVENTS}
     assert len(kinds) == len(EVENTS) == 7, "`attempt` has the form of `end`"
+
+
+def test_facts_of_another_version_are_refused(tmp_path: Path) -> None:
+    base = facts_base(tmp_path, 0, "train")
+    store_facts(base, None, [])
+    assert load_facts(tmp_path, 0, "train").processes == ()
+    content = json.loads(facts_file(base).read_text())
+    for changed, told in (({"version": 99}, "facts of version 99"), ({"processes": 1}, "damaged")):
+        facts_file(base).write_text(json.dumps({**content, **changed}))
+        with pytest.raises(EnvironmentProblem, match=told):
+            load_facts(tmp_path, 0, "train")

@@ -167,16 +167,8 @@ def draw_car(canvas: Canvas, x: float, ground: float, length: float) -> None:
     canvas.polygon([(x + a * length, ground + b * tall) for a, b in window], glass, CAR)
 
 
-def street(random: np.random.Generator) -> Canvas:
-    """Sky, houses, trees, road and sidewalk in perspective, cars and people."""
-    canvas = Canvas(256, 128, random)
-    horizon = random.uniform(48, 64)
-    canvas.box(0, 0, 256, 128, canvas.colour((140, 180, 225), 30), SKY)
-    for _ in range(random.integers(1, 4)):
-        canvas.ellipse(
-            random.uniform(0, 256), random.uniform(5, 30), 25, 6, canvas.colour((225, 225, 230), 15), SKY
-        )
-    canvas.box(0, horizon, 256, 128, canvas.colour((105, 125, 70), 20), TERRAIN)
+def houses(canvas: Canvas, random: np.random.Generator, horizon: float) -> None:
+    """A row of houses with windows, and gaps between them."""
     x = random.uniform(-30, 0)
     while x < 256:
         width, top = random.uniform(28, 60), horizon - random.uniform(12, 45)
@@ -187,6 +179,9 @@ def street(random: np.random.Generator) -> Canvas:
                 for column in np.arange(x + 4, x + width - 5, 9):
                     canvas.box(column, row, column + 4, row + 5, canvas.colour((70, 80, 95), 20), BUILDING)
         x += width + random.uniform(0, 12)
+
+
+def trees(canvas: Canvas, random: np.random.Generator, horizon: float) -> None:
     for _ in range(random.integers(2, 6)):
         x, r = random.uniform(0, 256), random.uniform(8, 16)
         canvas.limb([(x, horizon + 4), (x, horizon - r)], 3, canvas.colour((90, 65, 45), 10), VEGETATION)
@@ -194,6 +189,20 @@ def street(random: np.random.Generator) -> Canvas:
             dx, dy = random.uniform(-0.7, 0.7, 2) * r
             leaf = canvas.colour((50, 105, 45), 22)
             canvas.ellipse(x + dx, horizon - 1.3 * r + dy, 0.7 * r, 0.6 * r, leaf, VEGETATION)
+
+
+def street(random: np.random.Generator) -> Canvas:
+    """Sky, houses, trees, road and sidewalk in perspective, cars and people."""
+    canvas = Canvas(256, 128, random)
+    horizon = random.uniform(48, 64)
+    canvas.box(0, 0, 256, 128, canvas.colour((140, 180, 225), 30), SKY)
+    for _ in range(random.integers(1, 4)):
+        canvas.ellipse(
+            random.uniform(0, 256), random.uniform(5, 30), 25, 6, canvas.colour((225, 225, 230), 15), SKY
+        )
+    canvas.box(0, horizon, 256, 128, canvas.colour((105, 125, 70), 20), TERRAIN)
+    houses(canvas, random, horizon)
+    trees(canvas, random, horizon)
     middle, narrow, wide = random.uniform(100, 156), random.uniform(14, 26), random.uniform(95, 125)
     curb = 1.5
     canvas.polygon(

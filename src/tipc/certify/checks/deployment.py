@@ -97,7 +97,11 @@ def own_predictors(scene: StepScene) -> list[PredictorFacts]:
     exported = exported_digests(scene)
     if not exported:
         return ran
-    return [one for one in ran if one.digests and exported.issuperset(one.digests.values())]
+    own = []
+    for one in ran:
+        if one.digests and exported.issuperset(one.digests.values()):
+            own.append(one)
+    return own
 
 
 def shown(scene: StepScene, path: str) -> str:
@@ -398,7 +402,11 @@ def pictures_written(scene: StepScene) -> list[str]:
             other = scene.main_process(step)
             if other is not None:
                 replaced.update(other.pictures)
-    return [path for path in process.pictures if path in scene.images and path not in replaced]
+    kept = []
+    for path in process.pictures:
+        if path in scene.images and path not in replaced:
+            kept.append(path)
+    return kept
 
 
 def by_protocol(scene: CellScene) -> Iterator[Outcome]:

@@ -165,11 +165,11 @@ def left_unquantised(used: Mapping[str, str], trained: Mapping[str, str]) -> lis
     """The tensors of a network that a file has only under the names of its quantised layers, with other
     values."""
     known = set(trained.values())
-    return [
-        name
-        for name, digest in used.items()
-        if name not in trained and quantised_name(name) in trained and digest not in known
-    ]
+    found = []
+    for name, digest in used.items():
+        if name not in trained and quantised_name(name) in trained and digest not in known:
+            found.append(name)
+    return found
 
 
 def quantised_name(name: str) -> str:

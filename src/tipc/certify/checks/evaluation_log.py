@@ -125,7 +125,7 @@ def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
     """Training evaluates its network as it goes; the evaluation step reads the weights that it left. If it
     finds nothing near any of training's own results, other weights were saved, or they are not loaded."""
     own = by_canonical_name(final_metrics(read_log(scene.step_log).evaluations))
-    trainings = scene.steps("train", scene.cell.id)
+    trainings = scene.steps(TRAIN, scene.cell.id)
     if not own or not trainings:
         return
     told: dict[str, list[float]] = {}

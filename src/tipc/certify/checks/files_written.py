@@ -24,7 +24,7 @@ from tipc.certify.evidence.weights_file import (
 )
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import PACT
+from tipc.kinds import INFER, PACT
 from tipc.message import Message, wording
 from tipc.run.artefacts import matches
 
@@ -173,7 +173,7 @@ def asked_batches(scene: StepScene, *, but_those_seen: bool) -> list[int]:
     detector) and take more all the same: sizes that a predictor was seen to run are no question then.
     """
     batches = []
-    for step in scene.steps("infer", scene.cell.id):
+    for step in scene.steps(INFER, scene.cell.id):
         asked = step.settings.get("batch_size", "1")
         if not asked.isdigit():
             continue

@@ -52,7 +52,10 @@ def required_fields(scene: StepScene) -> Iterator[Outcome]:
     """The spec asks for these four fields in each training line: without them nobody can tell how fast a
     model trains or whether its data come in time."""
     log = training_log(scene)
-    counts = {name: sum(row.names.get(name) == name for row in log.rows) for name in FIELDS}
+    counts = dict.fromkeys(FIELDS, 0)
+    for row in log.rows:
+        for name in FIELDS:
+            counts[name] += row.names.get(name) == name
     evidence = {"log": str(log.path), "rows": len(log.rows), "fields": counts}
     absent = [name for name, count in counts.items() if count < len(log.rows)]
     if not log.rows and log.lines:
@@ -74,15 +77,19 @@ def lines_without(
 ) -> Message:
     """How many lines have a field that every line should have, and the first that does not."""
     fields = []
+    lines = []  # the first line without each field
     for name in absent:
         fields.append(
             wording("{name} in {count} of {total}", name=name, count=counts[name], total=len(log.rows))
         )
-    first = next(row for row in log.rows if any(row.names.get(name) != name for name in absent))
+        for row in log.rows:
+            if row.names.get(name) != name:
+                lines.append(row.line)
+                break
     return wording(
         "training lines without {fields} ({place})",
         fields=tuple(fields),
-        place=place(scene, log.path, first.line),
+        place=place(scene, log.path, min(lines)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,7 @@ from tipc.certify.evidence.exported import predictors_seen
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile, find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
-from tipc.kinds import INT8, PACT
+from tipc.kinds import EXPORT, INT8, PACT
 from tipc.message import Message, wording
 from tipc.run.record.facts import PredictorFacts, ProcessFacts
 
@@ -22,7 +22,7 @@ MOVED = 1e-6  # relative: less is rounding
 
 def exported_model_of(scene: CellScene) -> ModelAnswer | None:
     """The exported model of the cell, if it could be opened."""
-    for step in scene.steps("export", scene.cell.id):
+    for step in scene.steps(EXPORT, scene.cell.id):
         answer = scene.answer("model", step)
         if isinstance(answer, ModelAnswer) and not answer.error:
             return answer
@@ -252,9 +252,16 @@ def without_gradient(main: ProcessFacts | None, found: WeightsInFile) -> str:
     if main is None or main.training is None or main.training.after is None:
         return ""
     names = {digest: name for name, digest in main.training.after.tensors.items()}
-    known = [clip.name for clip in found.clips if found.digests[clip.name] in names]
-    lacking = [name for name in known if names[found.digests[name]] in main.training.without_gradient]
-    if len(lacking) * 2 > len(known):
+    known = 0
+    lacking = []
+    for clip in found.clips:
+        name = names.get(found.digests[clip.name])
+        if name is None:
+            continue
+        known += 1
+        if name in main.training.without_gradient:
+            lacking.append(clip.name)
+    if len(lacking) * 2 > known:
         return lacking[0]
     return ""
 
@@ -283,14 +290,23 @@ def trained_clips(main: ProcessFacts | None, found: WeightsInFile) -> int | None
         return None
     before = set(main.training.before.tensors.values())
     tensors = main.training.after.tensors
-    given = main.training.given or tuple(tensors)
-    after = {tensors[name] for name in given if name in tensors}
-    moved = after - before
-    counts = [sum(found.digests[clip.name] in moved for clip in found.clips)]
+    moved = set()
+    for name in main.training.given or tuple(tensors):
+        if name in tensors and tensors[name] not in before:
+            moved.add(tensors[name])
+    most = _in_file(found.digests, found, moved)
     for save in main.saves:
         if save.at_step == main.training.steps:
-            counts.append(sum(save.weights.tensors.get(clip.name) in moved for clip in found.clips))
-    return max(counts)
+            most = max(most, _in_file(save.weights.tensors, found, moved))
+    return most
+
+
+def _in_file(digests: Mapping[str, str], found: WeightsInFile, moved: set[str]) -> int:
+    """How many clipping values a file has as they came out of the optimiser."""
+    count = 0
+    for clip in found.clips:
+        count += digests.get(clip.name) in moved
+    return count
 
 
 @check(
@@ -306,8 +322,10 @@ def quantisers_ran(scene: StepScene) -> Iterator[Outcome]:
     main = scene.main_process(scene.step)
     if scene.cell.precision != PACT or main is None or not main.operators:
         return
-    names = [name for name in main.operators if rounds(name)]
-    calls = sum(sum(main.operators[name].values()) for name in names)
+    names = list(filter(rounds, main.operators))
+    calls = 0
+    for name in names:
+        calls += sum(main.operators[name].values())
     if calls:
         told = wording("{calls} calls of {operators}", calls=calls, operators=", ".join(sorted(names)[:3]))
         yield passed(told, operators=names)
@@ -361,31 +379,38 @@ def int8_ran(scene: StepScene) -> Iterator[Outcome]:
     why = wording("int8 was asked for")
     if not asked:
         why = wording("the benchmark says {told}", told=told)
-    if quantised == 0:
-        message = wording("{why}, but the model has no quantised layer: it ran in fp32", why=why)
-        yield failed(message, evidence=evidence)
-    elif not ran:
+    wrong = why_not_int8(why, ran, quantised, operators)
+    if wrong is None and told and not claimed:
+        wrong = wording("{why}, but the benchmark log says precision {told}", why=why, told=told)
+    if not ran and quantised != 0:
         yield unchecked(wording("{why}, and no predictor was seen", why=why), evidence=evidence)
-    elif INT8 not in ran:
-        message = wording(
-            "{why}, but the predictor computed in {precisions}", why=why, precisions=", ".join(sorted(ran))
-        )
-        yield failed(message, evidence=evidence)
-    elif operators == 0:
-        message = wording("{why}, but no operator of the predictor computes in it", why=why)
-        yield failed(message, evidence=evidence)
-    elif asked and told and not claimed:
-        message = wording("{why}, but the benchmark log says precision {told}", why=why, told=told)
-        yield failed(message, evidence=evidence)
+    elif wrong is not None:
+        yield failed(wrong, evidence=evidence)
     else:
         message = wording("{layers} quantised layers, the predictor computed in int8", layers=quantised or 0)
         yield passed(message, evidence=evidence)
 
 
+def why_not_int8(why: Message, ran: set[str], quantised: int | None, operators: int | None) -> Message | None:
+    """What speaks against int8 where it should have run; None: nothing does."""
+    if quantised == 0:
+        return wording("{why}, but the model has no quantised layer: it ran in fp32", why=why)
+    if INT8 not in ran:
+        return wording(
+            "{why}, but the predictor computed in {precisions}", why=why, precisions=", ".join(sorted(ran))
+        )
+    if operators == 0:
+        return wording("{why}, but no operator of the predictor computes in it", why=why)
+    return None
+
+
 def int8_operators(seen: Sequence[PredictorFacts]) -> int | None:
     """The most operators that a predictor in int8 computed in it; None: they were not counted."""
-    counts = [one.int8_operators for one in seen if one.precision == INT8]
-    return max((count for count in counts if count is not None), default=None)
+    most: int | None = None
+    for one in seen:
+        if one.precision == INT8 and one.int8_operators is not None:
+            most = max(most or 0, one.int8_operators)
+    return most
 
 
 def quantised_cell(ran: set[str], evidence: dict[str, Any]) -> Iterator[Outcome]:

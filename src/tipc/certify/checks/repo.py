@@ -138,9 +138,12 @@ def level_of(scene: RepoScene) -> Level:
     """What the repository is held against: what was asked for, or the highest that every model has."""
     if scene.level is not None:
         return scene.level
-    models = kinds_by_model(scene).values()
-    complete = {kind for kind in TRAININGS if models and all(kind in kinds for kinds in models)}
-    return highest(complete)
+    complete: set[str] | None = None
+    for kinds in kinds_by_model(scene).values():
+        if complete is None:
+            complete = set(TRAININGS)
+        complete.intersection_update(kinds)
+    return highest(complete or set())
 
 
 @check(

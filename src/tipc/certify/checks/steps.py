@@ -120,7 +120,10 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
     """A cell for a GPU that ran on a CPU shows that the scripts work, and nothing about the GPU. Inference
     that was left out because the device is not here shows nothing at all."""
     cell = scene.cell
-    left_out = [skip for skip in scene.plan.skipped if skip.cell == cell.id and skip.reason.code in NO_DEVICE]
+    left_out = []
+    for skip in scene.plan.skipped:
+        if skip.cell == cell.id and skip.reason.code in NO_DEVICE:
+            left_out.append(skip)
     if cell.not_certified:
         told = wording(
             "{trainer} asked for `{asked}`, ran on {device}: {why}",
@@ -228,9 +231,14 @@ def whole_chain(scene: PlanScene) -> Iterator[Outcome]:
     if scene.plan.chain != TRAIN_CHAIN:
         return
     kinds = {step.kind for step in scene.plan.steps}
-    left_out = {skip.kind for skip in scene.plan.skipped if skip.reason.code in NO_DEVICE}
-    wanted = (TRAIN, EXPORT, INFER) if TRAIN in kinds else (INFER,)
-    absent = [kind for kind in wanted if kind not in kinds and kind not in left_out]
+    accounted = set(kinds)
+    for skip in scene.plan.skipped:
+        if skip.reason.code in NO_DEVICE:
+            accounted.add(skip.kind)
+    wanted: tuple[str, ...] = (INFER,)
+    if TRAIN in kinds:
+        wanted = (TRAIN, EXPORT, INFER)
+    absent = [kind for kind in wanted if kind not in accounted]
     if absent:
         yield ends_early(scene, absent, kinds)
     elif kinds >= set(wanted):

@@ -24,7 +24,10 @@ def trained_together(scene: StepScene) -> Iterator[Outcome]:
     if scene.step.processes < 2:
         return
     ranks = ranks_that_trained(scene)
-    ends = [one.training.after.digest for one in ranks if one.training and one.training.after]
+    ends = []
+    for one in ranks:
+        if one.training and one.training.after:
+            ends.append(one.training.after.digest)
     evidence = {
         "ranks": [one.rank for one in ranks],
         "collectives": [dict(one.collectives) for one in ranks],
@@ -48,7 +51,11 @@ def ranks_that_trained(scene: StepScene) -> list[ProcessFacts]:
     facts = scene.facts(scene.step)
     if facts is None:
         return []
-    return [one for one in facts.processes if one.training and one.training.steps]
+    trained = []
+    for one in facts.processes:
+        if one.training and one.training.steps:
+            trained.append(one)
+    return trained
 
 
 def all_called(ranks: Sequence[ProcessFacts], collective: str) -> bool:
@@ -100,7 +107,10 @@ def different_at_the_end(ranks: Sequence[ProcessFacts], networks: int, evidence:
 
 def differed_early(ranks: Sequence[ProcessFacts]) -> int:
     """How many different networks the ranks had after the first steps; 0: one, or it was not seen."""
-    early = [one.training.early for one in ranks if one.training is not None and one.training.early]
+    early = []
+    for one in ranks:
+        if one.training is not None and one.training.early:
+            early.append(one.training.early)
     networks = len(set(early))
     if len(early) < len(ranks) or networks == 1:
         return 0

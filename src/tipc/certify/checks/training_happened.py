@@ -172,8 +172,15 @@ def tensors_that_stayed(training: TrainingFacts) -> tuple[int, list[str]]:
     if training.before is None or training.after is None:
         return 0, []
     before, after = training.before.tensors, training.after.tensors
-    graded = [name for name in training.with_gradient if name in before and name in after]
-    return len(graded), [name for name in graded if before[name] == after[name]]
+    graded = 0
+    stayed = []
+    for name in training.with_gradient:
+        if name not in before or name not in after:
+            continue
+        graded += 1
+        if before[name] == after[name]:
+            stayed.append(name)
+    return graded, stayed
 
 
 def worthless_training(scene: StepScene, training: TrainingFacts) -> Message | None:

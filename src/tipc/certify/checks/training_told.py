@@ -199,7 +199,10 @@ def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
 def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:
     """What is wrong with the length of the training that was told; None if nothing is."""
     batches = max(training.forwards, training.backwards)
-    told = {(row.epoch, row.iteration) for row in rows if row.iteration is not None and LOSS in row.values}
+    told = set()
+    for row in rows:
+        if row.iteration is not None and LOSS in row.values:
+            told.add((row.epoch, row.iteration))
     # Some scripts tell of the beginning as well, before the first batch.
     if len(told) > training.backwards + 1:
         return wording(
