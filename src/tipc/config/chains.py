@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 
 from tipc.config.dialects import chain_of_header
-from tipc.config.dialects.training_benchmark import BLOCK
 from tipc.config.layout import line_after
 from tipc.config.source import Source
 from tipc.kinds import (
@@ -23,6 +22,7 @@ from tipc.kinds import (
     TRAIN_CHAIN,
 )
 
+BENCHMARK_BLOCK = "train_benchmark_params"  # the word of the header above the lines of a benchmark
 SERVING_PYTHON = "serving_python"
 SERVING_CPP = "serving_cpp"
 INFER_CPP = "infer_cpp"
@@ -107,7 +107,7 @@ def chain_of(source: Source) -> tuple[str, tuple[Evidence, ...]]:
 
 def has_benchmark(source: Source) -> bool:
     """Whether a training config says what benchmark_train.sh measures."""
-    return line_after(source, BLOCK) > 0
+    return line_after(source, BENCHMARK_BLOCK) > 0
 
 
 def _benchmark(source: Source) -> Evidence | None:

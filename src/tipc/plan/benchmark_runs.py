@@ -11,9 +11,9 @@ from posixpath import basename
 from typing import NamedTuple
 
 from tipc.config.bash import split
+from tipc.config.chains import BENCHMARK_BLOCK
 from tipc.config.dialects.training_benchmark import (
     BENCHMARKS,
-    BLOCK,
     COPY,
     PROFILE_LINE,
     RUN_MODE,
@@ -99,9 +99,9 @@ def _block(
     source: Source, dialect: Dialect, table: TrainingBenchmark, repo: str, *, as_upstream: bool
 ) -> Variables:
     """The variables of the script: the model's name and the lines of the block."""
-    start = line_after(source, BLOCK)
+    start = line_after(source, BENCHMARK_BLOCK)
     if as_upstream and not table.whole_word:
-        start = _only_line_with(source, BLOCK)
+        start = _only_line_with(source, BENCHMARK_BLOCK)
     rows = [dialect.layout.row("model_name")]
     for offset, name in enumerate(table.block):
         rows.append(Row(start + offset, name, "kl"))

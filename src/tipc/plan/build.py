@@ -6,9 +6,8 @@ import os
 from dataclasses import replace
 
 from tipc.command import Command
-from tipc.config.chains import chain_of, has_benchmark
+from tipc.config.chains import BENCHMARK_BLOCK, chain_of, has_benchmark
 from tipc.config.dialects import NAMES, load
-from tipc.config.dialects.training_benchmark import BLOCK
 from tipc.config.identify import Identity, identify, repository_of
 from tipc.config.layout import parse
 from tipc.config.rules import Dialect, Rules
@@ -66,7 +65,9 @@ def _check_block(source: Source, identity: Identity) -> None:
         return
     if not identity.native and chain_of(source)[0] == BENCHMARK_CHAIN:
         return  # a file for benchmarks alone: its script, which is traced, knows what it means
-    message = wording("this config has no block `{block}`: there is nothing to measure", block=BLOCK)
+    message = wording(
+        "this config has no block `{block}`: there is nothing to measure", block=BENCHMARK_BLOCK
+    )
     raise UsageError(message, path=source.path, line=len(source.lines))
 
 

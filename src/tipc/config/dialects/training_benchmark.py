@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-BLOCK = "train_benchmark_params"  # the word of the header above the block
 COPY = "test_tipc/benchmark_train.txt"  # the config that each run has
 PROFILE_LINE = 13  # becomes the profiler's option for a run that is profiled
 RUN_MODE = "DP"
