@@ -119,7 +119,7 @@ DENSITY = {
     "plan": (6, 21),
     "run": (10, 22),
     "certify": (7, 25),
-    "certify/checks": (2, 30),
+    "certify/checks": (2, 31),
     "report": (1, 23),
     "cli": (2, 18),
 }
