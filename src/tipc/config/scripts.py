@@ -12,7 +12,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tipc.bounded import read_bounded_text
-from tipc.kinds import BENCHMARK_CHAIN, DY2STATIC_CHAIN, INFER_CHAIN, ONNX_CHAIN, PTQ_CHAIN, TRAIN_CHAIN
+from tipc.kinds import (
+    ACCELERATORS,
+    BENCHMARK_CHAIN,
+    DY2STATIC_CHAIN,
+    GPU,
+    INFER_CHAIN,
+    ONNX_CHAIN,
+    PTQ_CHAIN,
+    TRAIN_CHAIN,
+)
 
 # The usual names of the script of a chain; the first that a folder has.
 SCRIPTS: dict[str, tuple[str, ...]] = {
@@ -33,7 +42,10 @@ FOLDERS = ("test_tipc", "tests", "PTDN", "tipc")  # of a repository; scripts are
 # Parts of the names of scripts that read no config of a chain.
 _HELPERS = ("prepare", "common", "benchmark", "func", "compile", "build", "download", "env", "install")
 # Of scripts for other hardware: they rewrite the config and call the usual script.
-_OTHER_HARDWARE = ("_npu.", "_xpu.", "_mlu.", "_gcu.", "_dcu.", "_jeston.", "_jetson.", "_mac", "_windows")
+_OTHER_HARDWARE = (
+    *(f"_{name}." for name in ACCELERATORS if name != GPU),
+    *("_jeston.", "_jetson.", "_mac", "_windows"),
+)
 _NOT_OF_A_CHAIN = (*_HELPERS, *_OTHER_HARDWARE)
 _USUAL = frozenset(name for chain in SCRIPTS for name in SCRIPTS[chain] if chain != BENCHMARK_CHAIN)
 

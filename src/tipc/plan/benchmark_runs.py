@@ -47,7 +47,9 @@ class BenchmarkRun(NamedTuple):
     def name(self) -> str:
         """Its part of the names of cells and folders."""
         words = [f"bs{self.values['batch_size']}", self.values["label"], self.device]
-        return "_".join([*words, "profiling"] if self.profiled else words)
+        if self.profiled:
+            words.append("profiling")
+        return "_".join(words)
 
 
 # Plans a training config: (its text, the folder of its own for its files, what is put behind its command).
@@ -66,7 +68,10 @@ def plan_benchmark(source: Source, dialect: Dialect, repo: str, part: Part, *, a
     steps: list[Step] = []
     for run in _runs(table, variables):
         lines = _edited(source, table, run, variables)
-        plan = part(lines, "" if as_upstream else run.name, _options_of_last_line(table, lines))
+        folder = run.name
+        if as_upstream:
+            folder = ""
+        plan = part(lines, folder, _options_of_last_line(table, lines))
         plan = renamed(plan, _free(run.name, plans), flags)
         plan = _with_the_speed(plan, run, table, variables, repo)
         plans.append(plan)
@@ -113,7 +118,9 @@ def _block(
 def _only_line_with(source: Source, text: str) -> int:
     """Where ``lines[$(grep -n text file)]`` points: nowhere, if there are several such lines."""
     numbers = [line.number for line in source.lines if text in line.text]
-    return numbers[0] if len(numbers) == 1 else len(source.lines)
+    if len(numbers) == 1:
+        return numbers[0]
+    return len(source.lines)
 
 
 def _check_keys(variables: Variables) -> None:
@@ -182,7 +189,9 @@ def _epochs(table: TrainingBenchmark, variables: Variables, device: str) -> str:
     if not table.scaled_epochs:
         return epoch
     if any(word in variables.values["model_name"] for word in table.scaled_epochs):
-        return str(int(epoch) * int(device.partition("C")[2])) if epoch.isdecimal() else ""
+        if not epoch.isdecimal():
+            return ""
+        return str(int(epoch) * int(device.partition("C")[2]))
     if table.writes_data_sets:
         variables.fixed("TF033", upstream="repeat", ours="")
     return "1"
@@ -213,7 +222,9 @@ def _edited(source: Source, table: TrainingBenchmark, run: BenchmarkRun, variabl
 def _with_value(line: Line, value: str) -> Line:
     """The line with another value. Sed writes it, and fails at a slash: then the line stays as it is."""
     text = f"{line.text.partition(':')[0]}:{value}"
-    return line if "/" in text else Line(line.number, text)
+    if "/" in text:
+        return line
+    return Line(line.number, text)
 
 
 def _options_of_last_line(table: TrainingBenchmark, source: Source) -> str:
@@ -267,7 +278,12 @@ def _speed_commands(
     model = run.model
     batch, label = run.values["batch_size"], run.values["label"]
     one_gpu = len(run.values["gpus"]) <= 1
-    static = "d2sT_" if run.values.get("model_type") == "to_static_train" else ""
+    unit, has_name = table.units[0], table.names_model[0]
+    if not one_gpu:
+        unit, has_name = table.units[1], table.names_model[1]
+    static = ""
+    if run.values.get("model_type") == "to_static_train":
+        static = "d2sT_"
     folder = os.environ.get("BENCHMARK_LOG_DIR") or repo
     name = f"{basename(repo)}_{model}_bs{batch}_{label}_{RUN_MODE}_{run.device}_{static}"
     flags = _flags(variables.values["flags"])
@@ -288,10 +304,12 @@ def _speed_commands(
         "--keyword ips:",
         f"--skip_steps {table.skip_steps}",
         f"--device_num {run.device}",
-        f"--speed_unit {table.units[0 if one_gpu else 1]}",
+        f"--speed_unit {unit}",
         "--convergence_key loss: ",
     )
     command = (" " + table.indent * " ").join(words)
-    named = model if table.names_model[0 if one_gpu else 1] else ""
+    named = ""
+    if has_name:
+        named = model
     line = render(variables.rules.status, {}, {"model_name": named, "command": command})
     yield own_command(f"{run.name}-speed", run.name, tuple(shlex.split(command)), flags, line)

@@ -101,10 +101,13 @@ class Prober:
 
     def open_questions(self, asked: Iterable[Question]) -> list[Question]:
         """What of these questions and of their trials nobody has answered yet, or is being asked."""
-        asking = [*self._running.values(), *self._prepared]
-        under_way = {question.digest for one in asking for question in one.asked}
-        trying = {trial.digest for one in asking for question in one.asked for trial in question.trials}
-        done = trying | self._tried.keys()
+        under_way = set()
+        done = set(self._tried)
+        for one in (*self._running.values(), *self._prepared):
+            for question in one.asked:
+                under_way.add(question.digest)
+                for trial in question.trials:
+                    done.add(trial.digest)
         found = []
         for question in asked:
             if not question.trials:

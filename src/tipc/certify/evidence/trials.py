@@ -249,8 +249,9 @@ def constants(scene: PlanScene, cell: str) -> dict[str, float]:
 def kind_of(scene: PlanScene, step: Step, model: ExportedModel) -> Model:
     """What the engines are asked about."""
     cell = next((cell for cell in scene.plan.cells if cell.id == step.cell), None)
-    used = {
-        one.engine for infer in scene.steps(INFER, step.cell) for one in predictors_seen(scene.facts(infer))
-    }
+    used = set()
+    for infer in scene.steps(INFER, step.cell):
+        for one in predictors_seen(scene.facts(infer)):
+            used.add(one.engine)
     quantised = cell is not None and cell.precision == PACT
     return Model(model.legacy, quantised, frozenset(used))

@@ -53,8 +53,11 @@ class Context(NamedTuple):
         """The names of rows whose line is missing, which is a finding already."""
         if self.dialect is None or self.alignment is None:
             return set()
-        pairs = zip(self.dialect.layout.rows, self.alignment.lines, strict=True)
-        return {name for row, line in pairs if line is None for name in row.keys}
+        lost: set[str] = set()
+        for row, line in zip(self.dialect.layout.rows, self.alignment.lines, strict=True):
+            if line is None:
+                lost.update(row.keys)
+        return lost
 
     def rows(self, reads: str = "") -> Iterator[tuple[Row, Config]]:
         """The rows of which the script uses something (any of ``reads``) and whose line is there."""

@@ -31,7 +31,11 @@ def below(path: str, parent: str) -> bool:
 
 def those_below(found: Sequence[str], parents: Sequence[str]) -> list[str]:
     """The paths that lie in one of the directories, or are one."""
-    return [path for path in found if any(below(path, parent) for parent in parents)]
+    kept = []
+    for path in found:
+        if any(below(path, parent) for parent in parents):
+            kept.append(path)
+    return kept
 
 
 def any_below(found: Sequence[str], parents: Sequence[str]) -> bool:
