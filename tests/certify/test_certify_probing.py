@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tipc.certify.evidence import prober
+from tipc.certify.evidence import prober, trials
 from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
 from tipc.certify.evidence.question import Key, Question, QuestionGroup
@@ -307,6 +307,28 @@ def test_a_deployment_is_replayed_without_every_pass_that_it_deletes() -> None:
         "model", "params", {}, "onednn", "cpu", "int8", 1, 1, 0.1, (0.1,), (1,), 1, (), settings=settings
     )
     assert passes_off(facts) == ("one_fuse_pass", "another_fuse_pass")
+
+
+def test_an_engine_is_tried_without_the_passes_that_all_its_deployments_delete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def deployed(engine: str, precision: str, *names: str) -> tuple[None, PredictorFacts]:
+        settings = {"delete_pass": ", ".join(map(repr, names))}
+        return None, PredictorFacts(
+            "model", "params", {}, engine, "cpu", precision, 1, 1, 0.1, (0.1,), (1,), 1, (), settings=settings
+        )
+
+    seen = [
+        deployed("onednn", "fp32", "a_pass"),
+        deployed("onednn", "fp32", "a_pass"),
+        deployed("onednn", "int8", "b_pass", "c_pass"),
+        deployed("paddle", "fp32", "d_pass"),
+        deployed("paddle", "fp32"),
+    ]
+    monkeypatch.setattr(trials, "deployments", lambda *_words: iter(seen))
+    found = trials.deleted_passes(None, None, None)  # type: ignore[arg-type]
+    # The two of paddle's own engine do not agree: it is tried as it comes.
+    assert found == {"onednn": ("a_pass",), "onednn-int8": ("b_pass", "c_pass")}
 
 
 def test_the_passes_of_a_trial_make_it_another_one(tmp_path: Path) -> None:
