@@ -86,6 +86,30 @@ def test_a_step_that_needs_the_whole_machine_waits_for_what_others_have_begun(
     assert "long" in errands.done
 
 
+def test_what_can_be_made_ready_is_made_once_and_not_while_a_step_measures(
+    runner: Runner, repo: Path
+) -> None:
+    class Slow(Played):
+        """Between any two ends there is a quiet moment."""
+
+        def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
+            self.quiet = not getattr(self, "quiet", False)
+            if self.quiet:
+                return []
+            return super().wait(timeout)
+
+    played, seen = Slow(), []
+    steps = [step("m", measures=True), step("a", needs=("m",)), step("b", needs=("a",))]
+    run = runner(
+        plan_of(repo, *steps),
+        executor=played,
+        settings=Settings(cores=2),
+        at_leisure=lambda: seen.append(played.order[-1]),
+    )
+    assert run.ok
+    assert seen == ["a"]
+
+
 def test_without_a_quiet_moment_others_are_never_made(runner: Runner, repo: Path) -> None:
     made: list[Errands] = []
 

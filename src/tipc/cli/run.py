@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
         beside = None
         if options.checks:
             beside = checks_beside(session, executor, early)
-        run, interrupted = sessions.execute(session, executor, settings, progress, argv, beside)
+        run, interrupted = sessions.execute(session, executor, settings, progress, argv, beside, make_ready)
         progress.close()
         files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
         prober = None
@@ -140,15 +140,21 @@ def checks_beside(
     here = executor
 
     def make(directory: Path) -> EarlyChecks:
-        # What the end of the run needs is imported now, while the steps run.
-        import tipc.certify.certifier
-        import tipc.report.finish  # noqa: F401
+        import tipc.certify.certifier  # noqa: F401 - now, while the steps run
         from tipc.certify.early import EarlyChecks
 
         made.append(EarlyChecks(session.plans, directory, here))
         return made[-1]
 
     return make
+
+
+def make_ready() -> None:
+    """While steps run: what the end of the run needs, checked or not."""
+    import tipc.report.finish  # noqa: F401
+    from tipc.report.html import page
+
+    page.make_ready()
 
 
 def conclude(

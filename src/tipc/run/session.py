@@ -179,14 +179,17 @@ def execute(
     progress: Progress,
     argv: Sequence[str],
     beside: Callable[[Path], Beside] | None = None,
+    at_leisure: Callable[[], None] | None = None,
 ) -> tuple[Run, bool]:
     """Run it; what happened, and whether it was interrupted.
 
     ``beside`` makes, of the run's directory, what is to be done beside the steps. Where it is given the
     executor stays open for it, unless the run breaks off; else nothing of the run lives any more.
+    ``at_leisure`` is called once while steps run: what comes after them can be made ready there.
     """
     with opened(session, executor, settings, progress, argv) as call, StopRequest() as stop:
         call.scheduler.asked_to_stop = lambda: stop.asked
+        call.scheduler.at_leisure = at_leisure
         if beside is not None:
             call.scheduler.beside = partial(beside, call.journal.directory)
         done = False

@@ -111,6 +111,7 @@ class Scheduler:
     asked_to_stop: Callable[[], bool] = lambda: False
     earlier: Earlier = field(default_factory=Earlier)  # what other calls of the same run have left
     beside: Callable[[], Beside] | None = None  # made in a quiet moment: it may take a while
+    at_leisure: Callable[[], None] | None = None  # called once, in a quiet moment
 
     def __post_init__(self) -> None:
         self.results: dict[Key, StepResult] = {}
@@ -185,8 +186,8 @@ class Scheduler:
                 self._end_beside(ticket, outcome)
             else:
                 self._end(ticket, outcome)
-        if not ended:
-            self._pulse_beside()
+        if not ended and not any(running.claim.alone for running in self._running.values()):
+            self._quiet_moment()
         self.watcher.pulse()
         if self.asked_to_stop() and not self._stopping:
             self.watcher.note("stopping: every process is being ended")
@@ -210,9 +211,12 @@ class Scheduler:
         if self._beside:
             self._beside.ended(ticket, outcome)
 
-    def _pulse_beside(self) -> None:
-        """A quiet moment: let others begin, unless a step measures."""
-        if self.beside is None or any(running.claim.alone for running in self._running.values()):
+    def _quiet_moment(self) -> None:
+        """Nothing has ended and no step measures: time for what others want."""
+        if self.at_leisure is not None:
+            self.at_leisure()
+            self.at_leisure = None
+        if self.beside is None:
             return
         if self._beside is None:
             try:
