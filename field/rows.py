@@ -384,6 +384,8 @@ ROWS = (
         "PACT",
         "ch_ppocr_mobile_v2_0_det",
         fault=_FP32_IS_LEFT_OUT,
+        # The weights to start from, which the settings name, would be downloaded.
+        edits=((r"^(pact_train:\S+ -c .* -o)", r"\1 Global.pretrained_model="),),
     ),
     Row("PaddleOCR", f"ch_ppocr_mobile_v2_0_rec/{_AMP}", "AMP", "ch_ppocr_mobile_v2_0_rec"),
     Row(
