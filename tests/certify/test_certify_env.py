@@ -13,8 +13,9 @@ from tipc import language
 from tipc.certify.abilities import PaddleFacts, PaddleGpu, abilities, ask_paddle
 from tipc.cli.env import as_text, summary
 from tipc.cli.main import main
+from tipc.run.environment import describe
 
-CPU = {
+CPU: dict[str, Any] = {
     "cpu": {"model": "Xeon", "cores": 8, "flags": ["avx2", "avx512f", "avx512_vnni"]},
     "memory": 2**34,
     "gpus": [],
@@ -55,6 +56,28 @@ def test_what_a_machine_can_certify(
     assert found["mixed precision (AMP)"].ready == amp_ready
     assert words in str(found["mixed precision (AMP)"].reason)
     assert "VNNI" in str(found["int8 inference on the CPU"].reason)
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        ("", "with VNNI"),
+        ("AVX512_CORE_VNNI", "with VNNI"),
+        ("AVX512_CORE", "without VNNI"),
+        ("avx2", "without VNNI"),
+    ],
+)
+def test_a_limit_of_onednn_can_leave_vnni_out(limit: str, words: str) -> None:
+    limited = {**CPU, "cpu": {**CPU["cpu"], "onednn_limit": limit}}
+    found = {str(one.name): str(one.reason) for one in abilities(limited, CPU_PADDLE)}
+    assert words in found["int8 inference on the CPU"]
+
+
+def test_the_limit_of_onednn_is_told_with_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    assert describe()["cpu"]["onednn_limit"] == "AVX2"
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    assert "onednn_limit" not in describe()["cpu"]
 
 
 def test_an_invented_gpu_machine_is_told_in_full() -> None:

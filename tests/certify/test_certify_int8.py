@@ -20,7 +20,7 @@ from tipc.certify.evidence.params_file import _places
 from tipc.certify.evidence.prober import Prober
 from tipc.certify.evidence.question import Question, QuestionGroup
 from tipc.certify.evidence.trials import NATIVE, SIMULATED, Trial
-from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
+from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.run.record.results import Run
 
 INT8_ENGINE = "onednn-int8"
@@ -191,6 +191,15 @@ def test_noise_that_the_engines_own_rounding_makes_is_no_failure(
     finding = int8_finding(run, judge, int8, int8)
     assert finding.status == PASS
     assert "it is the rounding" in finding.message
+
+
+def test_without_instructions_for_int8_noise_is_not_certified(
+    run: Run, judge: Callable[..., list[Finding]]
+) -> None:
+    """A limit that oneDNN was given counts as much as what the processor has."""
+    limited = {"flags": ["avx512_vnni"], "onednn_limit": "AVX512_CORE"}
+    without = replace(run, environment={**run.environment, "cpu": limited})
+    assert int8_finding(without, judge, sure(0.8), ANSWERS).status == NOT_CERTIFIED
 
 
 def test_noise_that_the_engines_own_rounding_does_not_make_fails(

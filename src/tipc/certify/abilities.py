@@ -21,6 +21,8 @@ FLAGS = {
     "VNNI": ("avx512_vnni", "avx_vnni"),
     "bf16": ("avx512_bf16", "amx_bf16"),
 }
+# What oneDNN may be limited to that has no instructions for int8: ONEDNN_MAX_CPU_ISA.
+LIMITS_BELOW_VNNI = ("SSE41", "AVX", "AVX2", "AVX512_CORE")
 FP16, BF16 = (7, 0), (8, 0)
 
 
@@ -80,6 +82,12 @@ def cpu_flags(environment: Mapping[str, Any]) -> dict[str, bool]:
     return {name: bool(flags & set(words)) for name, words in FLAGS.items()}
 
 
+def has_vnni(environment: Mapping[str, Any]) -> bool:
+    """Whether oneDNN has instructions for int8: the processor has them, and no limit leaves them out."""
+    limit = str(environment.get("cpu", {}).get("onednn_limit", ""))
+    return cpu_flags(environment)["VNNI"] and limit.upper() not in LIMITS_BELOW_VNNI
+
+
 def capability(text: str) -> tuple[int, int]:
     """``7.5`` as numbers; 0.0 where it is not told."""
     major, _, minor = text.partition(".")
@@ -93,7 +101,7 @@ def abilities(environment: Mapping[str, Any], paddle: PaddleFacts) -> list[Abili
     if paddle.error:
         return [Ability(wording("chains"), False, wording("no paddle: {error}", error=paddle.error))]
     vnni = wording("oneDNN, without VNNI: slower, and its sums can saturate")
-    if cpu_flags(environment)["VNNI"]:
+    if has_vnni(environment):
         vnni = wording("oneDNN with VNNI")
     why_not = gpu_problem(environment.get("gpus") or [], paddle)
     return [

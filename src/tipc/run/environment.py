@@ -36,6 +36,7 @@ _ASK = (
     "print(json.dumps({'python': platform.python_version(), 'packages': found}))\n"
 )
 _PATIENCE = 20.0
+ONEDNN_LIMIT = "ONEDNN_MAX_CPU_ISA"
 
 
 def describe(repos: Iterable[str] = (), interpreters: Iterable[str] = ()) -> dict[str, Any]:
@@ -69,6 +70,7 @@ class Processor(TypedDict, total=False):
     cores: int
     model: str
     flags: list[str]
+    onednn_limit: str  # the instructions that oneDNN was told to use at most
 
 
 class InterpreterFacts(TypedDict):
@@ -111,6 +113,9 @@ def _adapter() -> TypeAdapter[Environment]:
 
 def _cpu() -> dict[str, Any]:
     facts: dict[str, Any] = {"cores": len(os.sched_getaffinity(0))}
+    limit = os.environ.get(ONEDNN_LIMIT)
+    if limit:
+        facts["onednn_limit"] = limit
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

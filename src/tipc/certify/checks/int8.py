@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tipc.certify.abilities import has_vnni
 from tipc.certify.checks.parity import (
     NO_EVALUATION,
     Compared,
@@ -181,6 +182,6 @@ def metric_drop(scene: StepScene) -> Outcome | None:
 
 
 def lacks_vnni(scene: StepScene) -> bool:
-    """The processor that the run happened on is known, and has no instructions for int8."""
-    flags = scene.run.environment.get("cpu", {}).get("flags")
-    return bool(flags) and not any("vnni" in flag for flag in flags)
+    """The processor that the run happened on is known, and oneDNN had no instructions for int8 there."""
+    known = bool(scene.run.environment.get("cpu", {}).get("flags"))
+    return known and not has_vnni(scene.run.environment)
