@@ -53,6 +53,8 @@ def prepare(*words: str, cwd: Path = SEGMENTATION) -> subprocess.CompletedProces
     [
         ((), "usage: bash test_tipc/prepare.sh"),
         (("nowhere.txt",), "nowhere.txt: no such config"),
+        (("test_tipc/configs/pphumanseg_lite/nothing.txt",), "nothing.txt: no such config"),
+        (("test_tipc/configs/pp_humanseg/train_infer_python.txt",), "no such config"),
         (("test_tipc/configs/pphumanseg_lite/train_infer_python.txt", "lite"), "lite: not a mode"),
         (
             ("test_tipc/configs/pphumanseg_lite/train_infer_python.txt", "whole_train_whole_infer"),
@@ -70,3 +72,14 @@ def test_prepare_unpacks_the_lite_data_from_wherever_it_is_called(tmp_path: Path
     config = SEGMENTATION / "test_tipc/configs/pphumanseg_lite/train_infer_python.txt"
     done = prepare(str(config), "lite_train_lite_infer", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "lite_data: 24 images to train with, 16 to test\n")
+
+
+@pytest.mark.parametrize("name", ["pp_humanseg_lite", "pp_humanseg_mobile", "pp_humanseg_server"])
+def test_the_scripts_take_the_specifications_name_of_a_model(name: str) -> None:
+    config = f"test_tipc/configs/{name}/train_infer_python.txt"
+    assert prepare(config, "lite_train_lite_infer").returncode == 0
+    script = SEGMENTATION / "test_tipc/test_train_inference_python.sh"
+    command = ["bash", str(script), config, "lite_train_lite_infer", "--dry-run"]
+    done = subprocess.run(command, cwd=SEGMENTATION, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "train.py --config" in done.stdout

@@ -5,7 +5,7 @@
 #   the place of lite_data, where line 11 of the config looks for it. Without DATA an earlier link is used.
 set -euo pipefail
 config=${1:-} mode=${2:-lite_train_lite_infer} data=${3:-}
-[ -z "$config" ] || config=$(realpath "$config")
+[ -z "$config" ] || config=$(realpath -m "$config")
 [ -z "$data" ] || data=$(realpath "$data")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source test_tipc/common_func.sh

@@ -3,7 +3,7 @@
 # Unpacks lite_data.tar, which lies in the repository, for the lite modes.
 set -euo pipefail
 config=${1:-} mode=${2:-lite_train_lite_infer}
-[ -z "$config" ] || config=$(realpath "$config")
+[ -z "$config" ] || config=$(realpath -m "$config")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source test_tipc/common_func.sh
 need_config "$config"
