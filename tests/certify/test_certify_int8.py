@@ -24,7 +24,9 @@ from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.run.record.results import Run
 
 INT8_ENGINE = "onednn-int8"
-DEPTH = 40  # blocks: enough for the rounding of weights to be a third of the signal
+# Blocks: enough for the rounding of weights to be more than half of the signal, and not so many that one sum
+# on the edge between two steps, which two kinds of CPU round apart, becomes more than the signal (40 do).
+DEPTH = 20
 WIDTH = 16
 
 
@@ -139,7 +141,7 @@ def layer_weights(arrays: list[Any]) -> Any:
     [scale_doubled, weights_of_one_layer_negated, weights_of_one_layer_shuffled, one_weight_in_eight_lost],
     ids=lambda function: function.__name__,
 )
-def test_an_engine_that_has_one_layer_wrong_of_forty_is_wrong_all_the_same(
+def test_an_engine_that_has_one_layer_wrong_of_twenty_is_wrong_all_the_same(
     sabotage: Callable[[list[Any]], None], exported: tuple[Path, Any], tmp_path: Path
 ) -> None:
     prefix, images = exported
