@@ -28,6 +28,14 @@ PLACES = (
     ("PaddleDetection", ".", "det"),
     ("PaddleOCR", ".", "ocr"),
     ("models", "tutorials/mobilenetv3_prod/Step6", "models"),
+    # Scripts of their own, which tipc traces.
+    ("PaddleSeg", "contrib/MedicalSeg", ""),
+    ("PaddleSeg", "contrib/PanopticSeg", ""),
+    ("PaddleOCR", "benchmark/PaddleOCR_DBNet", "ocr"),
+    ("PaddleGAN", ".", ""),
+    ("PaddleRec", ".", ""),
+    ("PaddleScience", ".", ""),
+    ("PaddleSpeech", "tests", ""),
 )
 MODES = {
     "train": ("lite_train_lite_infer", "whole_infer"),
@@ -61,8 +69,11 @@ def chain_of(path: Path) -> str:
     The header of a quantisation says more than a name.
     """
     name = path.name
-    if "kl_quant_params" in path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]:
+    first = path.read_text(encoding="utf-8", errors="replace").split("\n")[:5]
+    if "kl_quant_params" in first[0]:
         return "ptq"  # two files of PaddleOCR that are named like published models
+    if any(line.startswith("bs_item:") for line in first):
+        return BENCHMARK  # the layout of PaddleScience, whatever the file is called
     if "paddle2onnx" in name:
         return "paddle2onnx"
     if any(word in name for word in OTHERS) or "infer_cpp" in name:
@@ -80,8 +91,9 @@ def configs(root: Path) -> Iterator[tuple[str, str]]:
     """(chain, config) for every config of a model repository; one with the block of a benchmark twice."""
     for path in sorted((root / "test_tipc/configs").rglob("*.txt")):
         config = path.relative_to(root).as_posix()
-        yield chain_of(path), config
-        if BLOCK.search(path.read_text(encoding="utf-8", errors="replace")):
+        chain = chain_of(path)
+        yield chain, config
+        if chain != BENCHMARK and BLOCK.search(path.read_text(encoding="utf-8", errors="replace")):
             yield BENCHMARK, config
 
 
@@ -128,14 +140,18 @@ class Kept:
         return f"{config} {mode} {digest.hexdigest()[:16]}"
 
 
-def planned(root: Path, config: str, mode: str) -> list[dict[str, Any]]:
-    """The commands of the plan as upstream, as a user gets it in the checkout."""
+def planned(root: Path, config: str, mode: str) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    """The commands of the plan as upstream, as a user gets it in the checkout, and what it leaves out.
+
+    What a trace names as left out is what sets up the environment (``pip install``).
+    """
     from tipc.plan.build import build_plan
     from tipc.plan.request import PlanOptions
 
     plan = build_plan(root / config, mode, PlanOptions(as_upstream=True))
     here = str(root.resolve())
-    return [
+    left_out = [list(skip.argv) for skip in plan.skipped if skip.argv]
+    steps = [
         {
             "argv": [word.replace(here, "<ROOT>") for word in step.argv],
             "cuda": step.env["CUDA_VISIBLE_DEVICES"],
@@ -145,6 +161,7 @@ def planned(root: Path, config: str, mode: str) -> list[dict[str, Any]]:
         # prepare.sh is a script of its own, and `ln` no program that the recorder replaces.
         if step.id != "prepare" and step.argv[0] != "ln"
     ]
+    return steps, left_out
 
 
 def judge(root: Path, chain: str, config: str, mode: str, run: dict[str, Any]) -> tuple[str, str]:
@@ -152,11 +169,13 @@ def judge(root: Path, chain: str, config: str, mode: str, run: dict[str, Any]) -
     from tipc.errors import TipcError
 
     try:
-        steps = planned(root, config, mode)
+        steps, left_out = planned(root, config, mode)
     except TipcError as error:
         return REFUSED, str(error).splitlines()[0]
     wanted = [
-        {"argv": call["argv"], "cuda": call["cuda"], "cwd": call.get("cwd", ".")} for call in run["commands"]
+        {"argv": call["argv"], "cuda": call["cuda"], "cwd": call.get("cwd", ".")}
+        for call in run["commands"]
+        if call["argv"] not in left_out
     ]
     if steps == wanted:
         return RIGHT, ""
@@ -180,16 +199,25 @@ def survey(checkouts: Path, kept: Path, only: list[str]) -> Iterator[Outcome]:
         if not (root / "test_tipc").is_dir():
             print(f"{name}: skipped, there is no {root}")
             continue
-        store = Kept(kept / f"{name}.json.gz", root)
+        place = _place_name(name, folder)
+        store = Kept(kept / f"{place.replace('/', '+')}.json.gz", root)
         with recorder(root, family) as one:
             for chain, config in configs(root):
                 if chain == "other":
-                    yield Outcome(name, chain, config, "", *_other(root, config))
+                    yield Outcome(place, chain, config, "", *_other(root, config))
                     continue
                 for mode in MODES[chain]:
                     run = store.get(one, chain, config, mode)
-                    yield Outcome(name, chain, config, mode, *judge(root, chain, config, mode, run))
+                    yield Outcome(place, chain, config, mode, *judge(root, chain, config, mode, run))
         store.save()
+
+
+def _place_name(checkout: str, folder: str) -> str:
+    """What a row of the table is called: the checkout, and the last folder of one that is inside it."""
+    inside = Path(folder).name
+    if not inside or checkout == "models":
+        return checkout
+    return f"{checkout}/{inside}"
 
 
 def _other(root: Path, config: str) -> tuple[str, str]:

@@ -35,7 +35,11 @@ LEAVES = {
     "ocr": ("train.log",),
     "clas": ("MODEL/train.log", "RecModel/train.log"),
 }
-STUBS = ("python", "python3", "python3.7", "paddle2onnx", "pip", "pip3", "pip3.7")
+# Where the scripts of the known families go. Of any other it is not known: they get every folder, and the
+# scripts in them.
+KNOWN_FAMILIES = ("seg", "clas", "det", "ocr", "models")
+FOLDERS = ("deploy", "log", "ppdet/modeling/transformers/ext_op")
+STUBS = ("python", "python3", "python3.7", "python3.10", "paddle2onnx", "pip", "pip3", "pip3.7")
 SILENT = ("sleep", "wget", "curl", "git", "apt", "apt-get", "nvidia-smi", "tar", "unzip")
 # Set by bash itself, by this recorder, or a mere counter of the script's loop.
 NOT_EXPORTED = {"CUDA_VISIBLE_DEVICES", "Count", "OLDPWD", "PWD", "SHLVL", "_"}
@@ -126,7 +130,12 @@ class Recorder:
         self.repository = repository
         self.family = family
         self.scratch = scratch
-        self.root = scratch / repository.resolve().name  # benchmark_train.sh names its logs after it
+        # benchmark_train.sh names its logs after the folder of the repository, or the one above it.
+        self.root = scratch / repository.resolve().parent.name / repository.resolve().name
+        self.folders = FOLDERS
+        self.scripts: tuple[Path, ...] = ()
+        if family not in KNOWN_FAMILIES:
+            self.folders, self.scripts = _whole(repository)
         self.bin = scratch / "bin"
         self._make_stubs(STUBS)
         for name in SILENT:
@@ -168,9 +177,11 @@ class Recorder:
         for script in sorted((self.repository / "test_tipc").iterdir()):
             if script.suffix in (".sh", ".py"):
                 shutil.copy(script, self.root / "test_tipc" / script.name)
-        for folder in ("deploy", "log", "ppdet/modeling/transformers/ext_op"):
+        for folder in self.folders:
             if (self.repository / folder).is_dir():
-                (self.root / folder).mkdir(parents=True)
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+        for script in self.scripts:
+            shutil.copy(self.repository / script, self.root / script)
 
     def _prepare(self, lines: list[str]) -> None:
         """What the config needs that no stub can make: its interpreter's name, a folder to change into."""
@@ -199,6 +210,18 @@ def recorder(repository: Path, family: str) -> Iterator[Recorder]:
     """A recorder whose scratch folder goes when it is done."""
     with tempfile.TemporaryDirectory(prefix="field-") as folder:
         yield Recorder(repository, family, Path(folder))
+
+
+def _whole(repository: Path) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """Every folder and every script of a checkout, relative to it."""
+    folders: list[str] = []
+    scripts: list[Path] = []
+    for here, names, files in os.walk(repository):
+        names[:] = [name for name in names if not name.startswith(".")]
+        place = Path(here).relative_to(repository)
+        folders += [str(place / name) for name in names]
+        scripts += [place / name for name in files if name.endswith(".sh")]
+    return tuple(folders), tuple(scripts)
 
 
 def _run(argv: list[str], cwd: Path, env: dict[str, str]) -> tuple[list[str], int, str]:

@@ -227,3 +227,18 @@ def test_a_traced_plan_runs(
     assert code == 0, captured.out + captured.err
     assert (root / "work/toy/lite/run1/final.pdparams").read_text(encoding="utf-8") == "weights"
     assert "acc: 1.0" in (root / "work/toy/lite/eval1.log").read_text(encoding="utf-8")
+
+
+def test_a_script_that_only_builds_and_copies_has_no_plan(repository: Make) -> None:
+    config = repository("make -j4\nadb push model /data\n", name="test_tipc/test_lite_arm_cpp.sh")
+    lite = config.rename(config.with_name("toy_lite_arm_cpp.txt"))
+    lite.write_text("===========================lite_params===========================\ninference:x\n")
+    with pytest.raises(UsageError, match=r"\(lite\): test_tipc/test_lite_arm_cpp.sh calls nothing"):
+        build_plan(lite, "lite_train_lite_infer")
+
+
+def test_a_training_script_that_calls_nothing_says_so(repository: Make) -> None:
+    config = repository("echo nothing\n", name="test_tipc/test_train_inference_python.sh")
+    plan = build_plan(config, "lite_train_lite_infer")
+    assert not plan.steps
+    assert any("called nothing in the mode lite_train_lite_infer" in note for note in plan.notes)

@@ -206,6 +206,19 @@ python3 tools/freeze.py --weights=$save/$name
     ]
 
 
+def test_a_name_without_an_ending_is_no_file_of_weights(repository: Make) -> None:
+    script = """\
+save=work/toy/run
+python3 tools/fit.py --save_dir=$save
+name=latest
+[ -f $save/$name ] || name=best_model/model.pdparams
+python3 tools/freeze.py --weights=$save/$name
+"""
+    assert commands(trace(repository(script)))[1:] == [
+        "python3 tools/freeze.py --weights=work/toy/run/best_model/model.pdparams"
+    ]
+
+
 BUILDS = """\
 rm -rf build; mkdir build; cd build
 cmake .. -DWITH_GPU=OFF

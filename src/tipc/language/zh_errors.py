@@ -70,6 +70,9 @@ ERRORS = {
     "this is a config for {title} ({chain}); no dialect fits it, and its repository has no script to trace": (
         "这是{title}（{chain}）的配置；没有合适的方言，仓库里也没有可追踪的脚本"
     ),
+    "this is a config for {title} ({chain}): {script} calls nothing that could be a step of a plan": (
+        "这是{title}（{chain}）的配置：{script} 没有调用任何可以作为计划步骤的命令"
+    ),
     "this is a config for {title} ({chain}), which tipc plans only from the repository's own script,"
     " and there is none": "这是{title}（{chain}）的配置，tipc 只能根据仓库自己的脚本制定计划，而仓库没有",
     "--dialect {names}, or --repo with the repository's root": (

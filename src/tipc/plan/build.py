@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from tipc.command import Command
 from tipc.config.chains import BENCHMARK_BLOCK, chain_of, has_benchmark
-from tipc.config.dialects import NAMES, load
+from tipc.config.dialects import NAMES, TABLES, load
 from tipc.config.identify import Identity, identify, repository_of
 from tipc.config.layout import parse
 from tipc.config.rules import Dialect, Rules
 from tipc.config.source import Source, read_source
 from tipc.errors import UsageError, wording
-from tipc.kinds import BENCHMARK_CHAIN, DEVICES, DY2STATIC_CHAIN, find_device
+from tipc.kinds import BENCHMARK_CHAIN, CHAINS, DEVICES, DY2STATIC_CHAIN, find_device
 from tipc.meant import one_of
 from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
@@ -24,6 +24,9 @@ from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
 from tipc.plan.variables import Variables
 from tipc.reasons import because
+
+# Why calls of a traced script are no steps, on whatever machine.
+SET_UP = ("sets-up-environment", "asks-only", "no-step")
 
 DEFAULTS = PlanOptions()
 LISTS = ("gpu_list", "trainer_list", "autocast")
@@ -76,9 +79,26 @@ def _traced(source: Source, identity: Identity, mode: str, options: PlanOptions)
     from tipc.plan.trace.tracing import trace_plan
 
     if identity.chain != BENCHMARK_CHAIN:
-        return trace_plan(source.path, mode_of_chain(mode, identity.chain), options)
+        plan = trace_plan(source.path, mode_of_chain(mode, identity.chain), options)
+        _refuse_nothing(plan, identity, source.path)
+        return plan
     plan = trace_plan(source.path, BENCHMARK_CHAIN, options, script=identity.script or None)
     return plan if options.as_upstream else _without_strangers(plan)
+
+
+def _refuse_nothing(plan: Plan, identity: Identity, path: str) -> None:
+    """A chain that we have no table for, whose script does nothing but build, copy and ask, has no plan."""
+    if identity.chain in TABLES or plan.steps:
+        return
+    if any(skip.reason.code not in SET_UP for skip in plan.skipped):
+        return  # there are steps, and only this machine is in their way
+    message = wording(
+        "this is a config for {title} ({chain}): {script} calls nothing that could be a step of a plan",
+        title=wording(CHAINS[identity.chain].title),
+        chain=identity.chain,
+        script=identity.script or ", ".join(identity.candidates),
+    )
+    raise UsageError(message, path=path)
 
 
 def _without_strangers(plan: Plan) -> Plan:

@@ -62,6 +62,9 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
     if results:
         folder = str(Path(results).parent)
     cells = _cells(links, _only_gpus(source))
+    notes = [f"traced: taken from what {script} called, not from a dialect"]
+    if not traced.calls:
+        notes.append(f"{script} called nothing in the mode {mode}: tipc lint may tell why")
     return Plan(
         config=config,
         mode=mode,
@@ -72,10 +75,7 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
         cells=tuple(dict.fromkeys(cells.values())),
         steps=_steps(links, cells, folder, traced.stdout),
         skipped=skips,
-        notes=(
-            f"traced: taken from what {script} called, not from a dialect",
-            *traced.notes,
-        ),
+        notes=(*notes, *traced.notes),
         results_log=results or f"{folder}/results_python.log",
         traced=True,
     )

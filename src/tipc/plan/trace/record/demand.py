@@ -41,6 +41,9 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 
+# What trainings call their weights, to which paddle adds ``.pdparams``: the name alone is no file.
+_PREFIXES = {"latest", "best_accuracy", "best_model", "model_final"}
+
 
 @dataclass(frozen=True)
 class Lookup:
@@ -167,6 +170,8 @@ def to_leave(
             continue
         owner, option, directory = owners.of(path, earlier)
         if directory and _picks_no_best(owner, path, repo):
+            continue
+        if os.path.basename(path) in _PREFIXES and not lookup.directory and path not in parents:
             continue
         left = path[len(directory) :]
         if lookup.directory or path in parents:
