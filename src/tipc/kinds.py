@@ -18,6 +18,12 @@ ONNX_CHAIN = "paddle2onnx"
 DY2STATIC_CHAIN = "dy2static"
 INFER_CHAIN = "infer"
 BENCHMARK_CHAIN = "benchmark_train"
+SERVING_PYTHON_CHAIN = "serving_python"
+SERVING_CPP_CHAIN = "serving_cpp"
+INFER_CPP_CHAIN = "infer_cpp"
+LITE_CHAIN = "lite"
+JS_CHAIN = "js"
+PIPELINE_CHAIN = "pipeline"
 
 
 class Chain(NamedTuple):
@@ -25,25 +31,69 @@ class Chain(NamedTuple):
 
     name: str
     title: str
-    native: bool  # planned from tables; else only by tracing the repository's own script
     mode: str = ""  # the one that its documentation gives to its script; empty: the usual one
+    headers: tuple[str, ...] = ()  # the words in the ``===word===`` line that its files begin with
+    # The file of ``tipc.config.dialects`` with a table for each family, by its name in capitals: ``SEG``.
+    # Empty: it has none of its own.
+    tables: str = ""
+    families: tuple[str, ...] = ()  # that have a table there; empty: all
 
 
 CHAINS = {
     chain.name: chain
     for chain in (
-        Chain(TRAIN_CHAIN, "training and inference", native=True),
-        Chain(PTQ_CHAIN, "post-training quantisation", native=True, mode="whole_infer"),
-        Chain(ONNX_CHAIN, "conversion to ONNX", native=True, mode="paddle2onnx_infer"),
-        Chain(DY2STATIC_CHAIN, "dynamic against static graph", native=True, mode="lite_train_lite_infer"),
-        Chain(INFER_CHAIN, "inference of a published model", native=True, mode="whole_infer"),
-        Chain(BENCHMARK_CHAIN, "training benchmark", native=True),
-        Chain("serving_python", "serving by a Python service", native=False, mode="serving_infer"),
-        Chain("serving_cpp", "serving by a C++ service", native=False, mode="serving_infer"),
-        Chain("infer_cpp", "inference by a C++ program", native=False, mode="cpp_infer"),
-        Chain("lite", "inference by Paddle Lite on a phone", native=False),
-        Chain("js", "inference in a browser", native=False),
-        Chain("pipeline", "a pipeline of several models", native=False),
+        Chain(TRAIN_CHAIN, "training and inference", headers=("train_params",)),
+        Chain(
+            PTQ_CHAIN,
+            "post-training quantisation",
+            mode="whole_infer",
+            headers=("ptq_params", "kl_quant_params"),
+            tables="ptq",
+        ),
+        Chain(
+            ONNX_CHAIN,
+            "conversion to ONNX",
+            mode="paddle2onnx_infer",
+            headers=("paddle2onnx_params",),
+            tables="onnx",
+        ),
+        Chain(
+            DY2STATIC_CHAIN,
+            "dynamic against static graph",
+            mode="lite_train_lite_infer",
+            headers=("base_train", "amp_train"),
+        ),
+        Chain(
+            INFER_CHAIN,
+            "inference of a published model",
+            mode="whole_infer",
+            headers=("infer_params",),
+            tables="infer",
+            families=("ocr",),
+        ),
+        Chain(BENCHMARK_CHAIN, "training benchmark", headers=("train_benchmark_params",)),
+        # Planned only by tracing the repository's own script.
+        Chain(
+            SERVING_PYTHON_CHAIN,
+            "serving by a Python service",
+            mode="serving_infer",
+            headers=("serving_infer_python_params",),
+        ),
+        Chain(
+            SERVING_CPP_CHAIN,
+            "serving by a C++ service",
+            mode="serving_infer",
+            headers=("serving_infer_cpp_params",),
+        ),
+        Chain(
+            INFER_CPP_CHAIN,
+            "inference by a C++ program",
+            mode="cpp_infer",
+            headers=("cpp_infer_params",),
+        ),
+        Chain(LITE_CHAIN, "inference by Paddle Lite on a phone", headers=("lite_params",)),
+        Chain(JS_CHAIN, "inference in a browser"),
+        Chain(PIPELINE_CHAIN, "a pipeline of several models", headers=("pipeline_infer_python_params",)),
     )
 }
 

@@ -65,7 +65,7 @@ RUN = {"cpu": Inference("{python} {inference} {=use_gpu} {+model_dir}", (), "{lo
 def tipc_chains():
     # Its export leaves one file of its own format.
     table = chain("models", "Toy", LINES, WHOLE, RUN, model_files=(("*.toy",),))
-    return [OwnChain(Chain("toy", "a chain of toys", native=True), ("toy_params",), (table,))]
+    return [OwnChain(Chain("toy", "a chain of toys", headers=("toy_params",)), (table,))]
 
 
 @check("HR001", "There is a licence", scope="repo", reads="LICENSE", remedy="add one")

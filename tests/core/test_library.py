@@ -83,7 +83,7 @@ installed, config = sys.argv[1:]
 for package in (tipc, auto_log):
     assert package.__file__.startswith(installed), package.__file__
 options = PlanOptions(device="cpu", prepare=False)
-assert lint(config) == []
+assert {finding.severity for finding in lint(config)} == {"warning"}
 assert plan(config, options=options).steps
 done = run(config, options=options, only=["train"])
 assert load_run().id == done.id

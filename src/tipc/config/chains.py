@@ -15,20 +15,21 @@ from tipc.config.layout import line_after
 from tipc.config.source import Source
 from tipc.kinds import (
     BENCHMARK_CHAIN,
+    CHAINS,
     DY2STATIC_CHAIN,
     INFER_CHAIN,
+    INFER_CPP_CHAIN,
+    JS_CHAIN,
+    LITE_CHAIN,
     ONNX_CHAIN,
+    PIPELINE_CHAIN,
     PTQ_CHAIN,
+    SERVING_CPP_CHAIN,
+    SERVING_PYTHON_CHAIN,
     TRAIN_CHAIN,
 )
 
-BENCHMARK_BLOCK = "train_benchmark_params"  # the word of the header above the lines of a benchmark
-SERVING_PYTHON = "serving_python"
-SERVING_CPP = "serving_cpp"
-INFER_CPP = "infer_cpp"
-LITE = "lite"
-JS = "js"
-PIPELINE = "pipeline"
+BENCHMARK_BLOCK = CHAINS[BENCHMARK_CHAIN].headers[0]  # the word of the header above the lines of a benchmark
 
 
 @dataclass(frozen=True)
@@ -41,34 +42,20 @@ class Evidence:
 
 
 # The word in a ``===word===`` line → its chain.
-HEADERS = {
-    "train_params": TRAIN_CHAIN,
-    "ptq_params": PTQ_CHAIN,
-    "kl_quant_params": PTQ_CHAIN,
-    "paddle2onnx_params": ONNX_CHAIN,
-    "base_train": DY2STATIC_CHAIN,
-    "amp_train": DY2STATIC_CHAIN,
-    "infer_params": INFER_CHAIN,
-    "train_benchmark_params": BENCHMARK_CHAIN,
-    "cpp_infer_params": INFER_CPP,
-    "serving_infer_python_params": SERVING_PYTHON,
-    "serving_infer_cpp_params": SERVING_CPP,
-    "lite_params": LITE,
-    "pipeline_infer_python_params": PIPELINE,
-}
+HEADERS = {header: chain.name for chain in CHAINS.values() for header in chain.headers}
 
 # Words that a file's name has → its chain; the first row whose words are all there.
 NAMES = (
     (("paddle2onnx",), ONNX_CHAIN),
-    (("serving", "cpp"), SERVING_CPP),
-    (("serving",), SERVING_PYTHON),
-    (("lite", "arm"), LITE),
-    (("lite", "opencl"), LITE),
+    (("serving", "cpp"), SERVING_CPP_CHAIN),
+    (("serving",), SERVING_PYTHON_CHAIN),
+    (("lite", "arm"), LITE_CHAIN),
+    (("lite", "opencl"), LITE_CHAIN),
     (("ptq",), PTQ_CHAIN),
     (("dy2static",), DY2STATIC_CHAIN),
-    (("pipeline", "python"), PIPELINE),
-    (("infer", "cpp"), INFER_CPP),
-    (("infer", "js"), JS),
+    (("pipeline", "python"), PIPELINE_CHAIN),
+    (("infer", "cpp"), INFER_CPP_CHAIN),
+    (("infer", "js"), JS_CHAIN),
     (("train", "infer"), TRAIN_CHAIN),
     (("train", "python"), TRAIN_CHAIN),
     (("infer", "python"), INFER_CHAIN),
@@ -77,14 +64,14 @@ NAMES = (
 # The beginning of a line → its chain. A row that stands further up decides.
 LINES = (
     ("2onnx:", ONNX_CHAIN),
-    ("runtime_device:", LITE),
-    ("web_service:", SERVING_PYTHON),
-    ("trans_model:", SERVING_CPP),
+    ("runtime_device:", LITE_CHAIN),
+    ("web_service:", SERVING_PYTHON_CHAIN),
+    ("trans_model:", SERVING_CPP_CHAIN),
     ("trainer:PTQ", PTQ_CHAIN),
     ("trainer:", TRAIN_CHAIN),
     ("norm_train:", TRAIN_CHAIN),
     ("gpu_list:", TRAIN_CHAIN),
-    ("use_tensorrt ", INFER_CPP),
+    ("use_tensorrt ", INFER_CPP_CHAIN),
 )
 
 _HEADER = re.compile(r"[\ufeff\s]*={3,}\s*([\w.\-]+)")
@@ -136,12 +123,12 @@ def _serving(source: Source) -> str:
     """Of the two chains that share one header: by the name, else by the service that is started."""
     words = _words(source.path)
     if "cpp" in words:
-        return SERVING_CPP
+        return SERVING_CPP_CHAIN
     if "python" in words:
-        return SERVING_PYTHON
+        return SERVING_PYTHON_CHAIN
     if any("web_service" in line.text for line in source.lines):
-        return SERVING_PYTHON
-    return SERVING_CPP
+        return SERVING_PYTHON_CHAIN
+    return SERVING_CPP_CHAIN
 
 
 def _words(path: str) -> set[str]:

@@ -194,8 +194,7 @@ class Dialect(NamedTuple):
 
 
 class OwnChain(NamedTuple):
-    """A chain that a plug-in brings: what it is, the headers that its files begin with, and its tables."""
+    """A chain that a plug-in brings: what it is, with the headers of its files, and its tables."""
 
     chain: Chain
-    headers: tuple[str, ...]  # the word in a ``===word===`` line
     dialects: tuple[Dialect, ...]  # the first reads a file, unless --dialect names another

@@ -84,14 +84,17 @@ KEYS: dict[str, dict[str, Keys]] = {
 # chain → family → "module:attribute" of its table. A chain and a family that are not here are never native.
 TABLES: dict[str, dict[str, str]] = {
     TRAIN_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in NAMES},
-    PTQ_CHAIN: {name: f"tipc.config.dialects.ptq:{name.upper()}" for name in NAMES},
-    ONNX_CHAIN: {name: f"tipc.config.dialects.onnx:{name.upper()}" for name in NAMES},
-    INFER_CHAIN: {"ocr": "tipc.config.dialects.infer:OCR"},
     # A section becomes a training config: its table is that of the training.
     DY2STATIC_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in ("seg", "clas")},
     # So does each run of a benchmark.
     BENCHMARK_CHAIN: {name: f"tipc.config.dialects.{name}:DIALECT" for name in ("seg", "ocr", "clas", "det")},
 }
+for _chain in CHAINS.values():
+    if _chain.tables:
+        _families = _chain.families or NAMES
+        TABLES[_chain.name] = {
+            name: f"tipc.config.dialects.{_chain.tables}:{name.upper()}" for name in _families
+        }
 
 
 # Plug-ins are asked for no chain that is built in.
@@ -113,7 +116,7 @@ def own_chains() -> dict[str, OwnChain]:
 def chain_of_header(word: str) -> str:
     """The chain of a plug-in whose files have this header; empty where there is none."""
     for name, own in own_chains().items():
-        if word in own.headers:
+        if word in own.chain.headers:
             return name
     return ""
 
