@@ -15,8 +15,9 @@ DEMO := zoo/classification/test_tipc/configs/mobilenet_v3_small/train_infer_pyth
 
 demo: $(TOOL)
 	tipc run $(DEMO) lite_train_lite_infer
-	@printf '\nYour turn, in this shell (README has a tour):\n  %s\n  %s\n' \
-	  'source $(BIN)/activate' 'tipc report --open'
+	@case "$${LC_ALL:-$$LANG}" in zh*) printf '\n接下来在这个 shell 中输入（README.zh-CN.md 有导览）：\n';; \
+	  *) printf '\nYour turn, in this shell (README has a tour):\n';; esac
+	@printf '  %s\n  %s\n' 'source $(BIN)/activate' 'tipc report --open'
 
 test: $(ALL) browser
 	pytest -n 2 --dist loadgroup

@@ -36,6 +36,8 @@ def called(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
+        (["history", "-n", "-4"], "must be 1, 2, 3, …, not `-4`"),
+        (["trend", "ips", "-n", "0"], "must be 1, 2, 3, …, not `0`"),
         (["plan", CONFIG, "lite_train_lite_infr"], "did you mean `lite_train_lite_infer`?"),
         (["plan", CONFIG, "--mode", "whole_infr"], "did you mean `whole_infer`?"),
         (["run", CONFIG.replace("small", "smal")], f"did you mean `{CONFIG}`?"),
@@ -49,7 +51,7 @@ def called(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", CONFIG, "--retries", "-1"], "--retries: must be 0, 1, 2, …, not `-1`"),
         (["run", CONFIG, "--timeout", "soon"], "--timeout: must be a number of seconds above 0, not `soon`"),
         (["run", CONFIG, "--shard", "7/5"], "--shard: must be like 2/5, not `7/5`"),
-        (["history", "-n", "x"], "`x` is no whole number"),
+        (["history", "-n", "x"], "must be 1, 2, 3, …, not `x`"),
         (["check", "--level", "bas"], "there is no `bas`, only base, amp, pact, all; did you mean `base`?"),
         (["plan"], "CONFIG is missing"),
         (["plan", CONFIG, "--mode"], "--mode needs a value"),

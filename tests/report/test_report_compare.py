@@ -15,11 +15,13 @@ from fabric import MACHINE, Recipe, fabricate
 
 from tipc.cli.compare import percentage
 from tipc.cli.main import main
+from tipc.language import choose
 from tipc.report.history.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
 from tipc.report.history.history_store import Figure, History, PastRun, entry_of
 from tipc.report.history.spread import between_runs, within_builds
 from tipc.report.history.step_differences import differences
 from tipc.report.machine_facts import build
+from tipc.report.terminal import text_of
 from tipc.report.view import view_of
 
 # The standard deviation of a run's own speed, and again of each step's: two runs differ by about 2 %.
@@ -329,6 +331,20 @@ def test_what_cannot_be_judged_is_inconclusive(home: Path, capsys: pytest.Captur
         history.put(made(home, 2, slower=1.4))
     assert main(["compare", "r1", "r2"]) == 0
     assert "INCONCLUSIVE" in capsys.readouterr().out
+
+
+def test_a_comparison_is_in_chinese_where_that_is_wished(home: Path) -> None:
+    old, new = made(home, 3), made(home, 4)
+    result = compare(old, new, [old])
+    choose("zh")
+    try:
+        told = [text_of(line) for line in differences(result, everything=True)]
+    finally:
+        choose("")
+    said = " ".join(line for line in told if not line.startswith(("A ", "B ")))
+    assert "没有退化 · 0 项变差" in said
+    for english in ("worse", "judged", "earlier", "measured", "equal", "spread", "figure"):
+        assert english not in said
 
 
 def test_a_comparison_is_also_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tipc.bounded
-from tipc.certify.verdict_store import load_verdict
+from tipc.certify.verdict_store import load_verdict, verdict_from_json, verdict_to_json
 from tipc.errors import EnvironmentProblem, TipcError, UsageError
 from tipc.kinds import PASSED
 from tipc.plan.model import Step
@@ -190,3 +190,13 @@ def test_runs_that_cannot_be_read_are_passed_over_where_others_can(home: Path) -
         (home / "runs" / name / "journal.jsonl").write_text(text)
     views = views_of_repository(Path(run.plans[0].repo), [])
     assert [view.run.id for view in views] == [run.id]
+
+
+def test_a_finding_of_a_status_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    verdict = fabricate(tmp_path, Recipe())[1]
+    assert verdict is not None
+    data = verdict_to_json(verdict)
+    assert verdict_from_json(data).findings
+    data["findings"][0]["status"] = ""
+    with pytest.raises(EnvironmentProblem, match="a damaged verdict"):
+        verdict_from_json(data)

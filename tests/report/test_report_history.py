@@ -231,3 +231,18 @@ def test_the_history_names_some_models_and_counts_the_others(
     add(home, Recipe(models=[f"a_model_{number}" for number in range(7)]))
     assert main(["history"]) == 0
     assert "a_model_0, a_model_1, a_model_2 and 4 more" in capsys.readouterr().out
+
+
+def test_on_a_narrow_terminal_a_run_keeps_its_name_in_one_line(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(home, Recipe(name="20261118-035013-mobilenet_v3_small"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert main(["history"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert any("20261118-035013-mobilenet_v3_small" in line for line in told)
+    assert all(len(line) <= 80 for line in told)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["history"]) == 0
+    assert "started" in capsys.readouterr().out

@@ -94,7 +94,7 @@ def verdict_from_json(data: dict[str, Any]) -> Verdict:
             )
         )
     try:
-        return _adapter().validate_python(
+        verdict = _adapter().validate_python(
             {"run": data.get("run"), "strict": data.get("strict"), "findings": data.get("findings")}
         )
     except ValidationError as error:
@@ -102,6 +102,12 @@ def verdict_from_json(data: dict[str, Any]) -> Verdict:
         raise EnvironmentProblem(
             wording("a damaged verdict: {loc}: {msg}", loc=first["loc"], msg=first["msg"])
         ) from error
+    for finding in verdict.findings:
+        if finding.status not in STATUSES:
+            raise EnvironmentProblem(
+                wording("a damaged verdict: {loc}: {msg}", loc=finding.check, msg=repr(finding.status))
+            )
+    return verdict
 
 
 @cache

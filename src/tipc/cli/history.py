@@ -9,7 +9,7 @@ from shutil import get_terminal_size
 from time import localtime, strftime
 from typing import TYPE_CHECKING
 
-from tipc.cli.options import Parser
+from tipc.cli.options import Parser, positive_count
 from tipc.errors import PASSED
 from tipc.language import say
 
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = Parser(prog="tipc history", description="List earlier runs, newest last.")
-    made.add_argument("-n", "--limit", type=int, default=20, help="how many (default 20)")
+    made.add_argument("-n", "--limit", type=positive_count, default=20, help="how many (default 20)")
     made.add_argument(
         "--machine", default="", metavar="FINGERPRINT", help="only runs on this kind of machine"
     )

@@ -149,3 +149,17 @@ def wrapped(text: str, width: int) -> list[str]:
     for line in text.splitlines():
         rows += folded(line, width, hanging=0)
     return rows
+
+
+def count(text: str) -> int:
+    """0, 1, 2, …"""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(say("must be 0, 1, 2, …, not `{text}`", text=text))
+    return int(text)
+
+
+def positive_count(text: str) -> int:
+    """1, 2, 3, …"""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(say("must be 1, 2, 3, …, not `{text}`", text=text))
+    return int(text)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tipc.cli.options import Parser, parse
+from tipc.cli.options import Parser, count, parse, positive_count
 from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once, wording
 from tipc.kinds import FLAKY
 from tipc.language import say
@@ -382,17 +382,3 @@ def shard(text: str) -> tuple[int, int]:
     if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise argparse.ArgumentTypeError(say("must be like 2/5, not `{text}`", text=text))
     return int(part), int(parts)
-
-
-def count(text: str) -> int:
-    """0, 1, 2, …"""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(say("must be 0, 1, 2, …, not `{text}`", text=text))
-    return int(text)
-
-
-def positive_count(text: str) -> int:
-    """1, 2, 3, …"""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(say("must be 1, 2, 3, …, not `{text}`", text=text))
-    return int(text)

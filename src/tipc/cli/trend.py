@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tipc.cli.options import Parser
+from tipc.cli.options import Parser, positive_count
 from tipc.errors import PASSED, UsageError, wording
 from tipc.meant import one_of
 
@@ -47,6 +47,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "-k", dest="words", default="", metavar="TEXT", help="only configs and steps that contain this"
     )
-    made.add_argument("-n", "--limit", type=int, default=30, help="over how many runs (default 30)")
+    made.add_argument("-n", "--limit", type=positive_count, default=30, help="how many runs (default 30)")
     made.add_argument("--machine", default="", metavar="FINGERPRINT", help="only on this kind of machine")
     return made

@@ -219,7 +219,7 @@ OPTIONS = {
         "或某一类的全部指标：speed、latency、memory、time、loss、accuracy。"
     ),
     "only configs and steps that contain this": "只看名称中含有这些词的配置和步骤",
-    "over how many runs (default 30)": "最近多少次运行（默认 30）",
+    "how many runs (default 30)": "最近多少次运行（默认 30）",
     "only on this kind of machine": "只看这种机器",
     # completion, schema, settings
     "Print a script that completes commands, options, modes and paths. For bash put `source <(paddle-tipc"

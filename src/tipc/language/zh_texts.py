@@ -23,7 +23,8 @@ TEXTS = {
     "INTERRUPTED": "已中断",
     "INCOMPLETE": "未完成",
     "NOTHING RUN": "未运行",
-    "{word}:": "{word}：",
+    "{word} {where}": "{word}{where}",
+    "{count} {state}": "{count} 个{state}",
     "on {devices}": "（{devices}）",
     # 对齐（tipc align）
     "ALIGNED": "已对齐",

@@ -22,7 +22,7 @@ from tipc.kinds import (
     TIMEOUT,
     UNCHECKED,
 )
-from tipc.language import plural, say, sentence
+from tipc.language import enumeration, plural, say, sentence
 from tipc.report.plain_text import duration
 from tipc.report.view import RunView, StepView
 
@@ -41,9 +41,11 @@ class Headline:
     def claim(self) -> str:
         """``PASSED on cpu``, ``NOT CERTIFIED: 5 of 12 steps were not selected``."""
         word = say(self.word)
+        if self.where:
+            word = say("{word} {where}", word=word, where=self.where)
         if self.why:
-            word = say("{word}:", word=word)
-        return " ".join(filter(None, (word, self.where, self.why)))
+            return say("{title}: {text}", title=word, text=self.why)
+        return word
 
     def __str__(self) -> str:
         return " · ".join((self.claim, *self.details))
@@ -107,7 +109,7 @@ def _refuted(view: RunView, left_out: bool) -> bool:
 
 
 def _details(view: RunView, states: Counter[str]) -> Iterator[str]:
-    yield ", ".join([plural(len(view.steps), "step"), *_counted(view, states)])
+    yield enumeration([plural(len(view.steps), "step"), *_counted(view, states)])
     refuted = unproven = 0
     for finding in view.telling:
         refuted += finding.status == FAIL
@@ -136,7 +138,8 @@ def _counted(view: RunView, states: Counter[str]) -> Iterator[str]:
     words = {TIMEOUT: say("timed out"), PENDING: say("not run")}
     for state in (FAILED, TIMEOUT, BLOCKED, INTERRUPTED, PENDING, NOT_SELECTED, OUTDATED, FLAKY):
         if states[state]:
-            yield f"{states[state]:,} {words.get(state, say(state))}"
+            word = words.get(state, say(state))
+            yield say("{count} {state}", count=f"{states[state]:,}", state=word)
     skipped = view.counts[SKIPPED]
     if skipped:
-        yield f"{skipped:,} {say(SKIPPED)}"
+        yield say("{count} {state}", count=f"{skipped:,}", state=say(SKIPPED))

@@ -25,7 +25,7 @@ from tipc.kinds import (
     UNCHECKED,
     WORST_FIRST,
 )
-from tipc.language import plural, say, sentence, sentences
+from tipc.language import enumeration, plural, say, sentence, sentences
 from tipc.plan.plan_text import asked_place
 from tipc.report.failures import Failure, FailureGroup, failure_groups
 from tipc.report.headline import headline, shown_state
@@ -33,6 +33,7 @@ from tipc.report.plain_text import clean, duration, one_line, relative
 from tipc.report.view import DEVICE_CHECK, CellView, PlanView, RunView, StepView
 from tipc.run.show.colour import coloured
 from tipc.run.show.failure import ways_on
+from tipc.run.show.fold import breaks
 from tipc.run.show.progress import printable
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ MESSAGES = 20  # of one status
 NAMES = 14  # of checks that passed
 STEPS_NAMED = 6  # of one cause, besides the first
 LEAST_ROOM = 30  # columns; with less a text is not broken into rows
+LABEL = 8  # columns, of what stands before a cause
 TONES = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
 STYLES = {PASSED: "green", FLAKY: "green", UNCERTIFIED: "yellow", SKIPPED: "dim"}
 TELLING = ("TP", "TQ", "TA")
@@ -113,11 +115,12 @@ def _broken(line: Line, text: Text, console: Console) -> list[Text]:
         return [text]
     if line.stops:
         return _cells_in_rows(text.divide(line.stops), line.column, console.width)
-    start, rest = text.divide([_place(text.plain, line.column)])
-    first, *others = rest.wrap(console, room)
-    rows = [start + first]
+    first, *others = text.divide(breaks(text.plain, console.width, line.column))
+    rows = [first]
     for row in others:
         rows.append(row.__class__(" " * line.column) + row)
+    for row in rows:
+        row.rstrip()
     return rows
 
 
@@ -135,16 +138,6 @@ def _cells_in_rows(cells: Iterable[Text], column: int, width: int) -> list[Text]
     for row in rows:
         row.rstrip()
     return rows
-
-
-def _place(text: str, column: int) -> int:
-    """How many characters fill so many columns."""
-    from rich.cells import cell_len
-
-    for place in range(len(text)):
-        if cell_len(text[:place]) >= column:
-            return place
-    return len(text)
 
 
 def aligned(
@@ -171,6 +164,13 @@ def aligned(
             line = Hanging(line, start, stops)
         lines.append(line)
     return lines
+
+
+def padded(text: str, width: int) -> str:
+    """A text that fills so many columns; a longer one stays as it is."""
+    from rich.cells import cell_len
+
+    return text + " " * (width - cell_len(text))
 
 
 def _width(cell: Line) -> int:
@@ -345,8 +345,8 @@ def _failure(group: FailureGroup) -> list[Line]:
     rows = []
     for name, text in table.items():
         if text:
-            rows.append([[Span(f"{name:<8}", "dim")], [Span(one_line(text, 400))]])
-    return lines + aligned(rows, gap=" ")
+            rows.append([[Span(padded(name, LABEL), "dim")], [Span(one_line(text, 400))]])
+    return lines + aligned(rows, gap=" ", hanging=1)
 
 
 def _ending(failure: Failure) -> str:
@@ -356,7 +356,7 @@ def _ending(failure: Failure) -> str:
         parts.insert(0, sentence(result.reason))
     if result.attempts > 1:
         parts.append(plural(result.attempts, "attempt"))
-    return f"  ({', '.join(parts)})"
+    return f"  ({enumeration(parts)})"
 
 
 def _conclusion(view: RunView, marks: dict[str, str], report: Path | None) -> list[Line]:

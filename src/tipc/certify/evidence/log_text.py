@@ -44,7 +44,7 @@ def verdict_text(verdict: Verdict, left_out: str = "") -> str:
         conclusion += say(" (strict)")
     why = left_out or why_open(verdict)
     if why:
-        conclusion = f"{say('{word}:', word=conclusion)} {why}"
+        conclusion = say("{title}: {text}", title=conclusion, text=why)
     return "\n".join([*lines, f"{conclusion} · {verdict.run} · {counts}", ""])
 
 
@@ -118,8 +118,8 @@ def checklist_markdown(findings: Iterable[Finding], title: str) -> str:
         if finding.status == PASS:
             box = "x"
         words = finding_words(finding)
-        what = say("{word}:", word=escape(words.title))
-        lines.append(f"- [{box}] **{finding.check}** {what} {escape(finding_message(finding))}")
+        what = say("{title}: {text}", title=escape(words.title), text=escape(finding_message(finding)))
+        lines.append(f"- [{box}] **{finding.check}** {what}")
         for item in finding.evidence.get("items", ()):
             lines.append(f"  - {mark_of(item['ok'])} {escape(entry_text(item))}")
         if finding.status != PASS and words.remedy:

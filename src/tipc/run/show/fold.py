@@ -31,20 +31,33 @@ def write_folded(stream: TextIO, text: str, hanging: int = FURTHER) -> None:
 
 def folded(line: str, width: int, hanging: int = FURTHER) -> list[str]:
     """The rows of a line; all but the first begin ``hanging`` columns further in than it does."""
-    if cell_len(line) <= width:
-        return [line]
-    indent = len(line) - len(line.lstrip(" "))
-    column = indent + hanging
-    if width - column < LEAST_ROOM:
-        return [line]
-    rows: list[str] = []
-    row = line[:indent]
-    for piece in _PIECES.findall(line[indent:]):
-        fits = cell_len(row + piece.rstrip()) <= width
-        endless = cell_len(piece) > width - column  # a path: left to the terminal, whole for copying
-        if fits or (endless and cell_len(row) < width):
-            row += piece
-            continue
-        rows.append(row.rstrip())
-        row = " " * column + piece.lstrip()
-    return [*rows, row.rstrip()]
+    column = len(line) - len(line.lstrip(" ")) + hanging
+    rows = []
+    start = 0
+    for place in [*breaks(line, width, column), len(line)]:
+        before = " " * column
+        if not start:
+            before = ""
+        rows.append(before + line[start:place].rstrip())
+        start = place
+    return rows
+
+
+def breaks(line: str, width: int, column: int) -> list[int]:
+    """At which characters a line is broken so that it fits, if the rows after the first begin at ``column``.
+
+    A word that fits no row, such as a path, is left to the terminal: whole, so that it can be copied.
+    """
+    if cell_len(line) <= width or width - column < LEAST_ROOM:
+        return []
+    places: list[int] = []
+    filled = place = 0
+    for piece in _PIECES.findall(line):
+        needed = cell_len(piece.rstrip())
+        endless = needed > width - column
+        if filled + needed > width and needed and not (endless and filled < width):
+            places.append(place)
+            filled = column
+        filled += cell_len(piece)
+        place += len(piece)
+    return places
