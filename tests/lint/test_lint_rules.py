@@ -295,3 +295,10 @@ def test_what_stands_between_quotes_is_no_shell_syntax(words: str, shell: str) -
     found = lint(replaced(FULL, "norm_train", f"norm_train:tools/train.py {words}"))
     told = [dict(finding.params)["text"] for finding in found if finding.code == "TC082"]
     assert told == ([shell] if shell else [])
+
+
+def test_a_line_too_many_behind_the_training_script_is_told_and_not_the_script() -> None:
+    script = line_of(SLIM, "norm_train")
+    lines = SLIM.splitlines()
+    found = lint("\n".join([*lines[:script], "null:null", *lines[script:]]) + "\n")
+    assert [(finding.code, finding.line) for finding in found] == [("TC011", script + 1)]
