@@ -294,6 +294,21 @@ def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, loc
     assert local.warmth.servers == []
 
 
+def test_a_task_that_was_foreseen_uses_the_server_that_was_started_for_it(stage: Bench) -> None:
+    executor = LocalExecutor(grace=0.5)
+    task = stage.task(PYTHON, str(stage.script("import paddle", "foreseen.py")), warm=True, name="foreseen")
+    plain = stage.task(PYTHON, str(stage.script("print()", "plain.py")), warm=True, name="plain")
+    try:
+        executor.get_ready(plain)
+        assert not executor.warmth.servers, "it will not import paddle"
+        executor.get_ready(task)
+        (server,) = executor.warmth.servers
+        assert stage.run(executor, task).warm
+        assert executor.warmth.servers == [server]
+    finally:
+        executor.close()
+
+
 def test_the_first_script_that_speaks_of_paddle_waits_for_a_server_and_is_warm(stage: Bench) -> None:
     stage.script("import paddle\nprint(paddle.__version__)", "first.py")
     executor = LocalExecutor(grace=0.5)

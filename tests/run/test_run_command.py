@@ -15,8 +15,10 @@ import toy_repo
 from toy_repo import STEPS, events, journals, states, tipc_run
 
 from tipc.cli.main import main
+from tipc.cli.run import parser, session_of
 from tipc.reasons import because
 from tipc.run.record.run_store import load_run
+from tipc.run.session import first_tasks
 
 RESULTS = "test_tipc/output/toy/lite_train_lite_infer/results_python.log"
 
@@ -56,6 +58,22 @@ def test_a_whole_chain_passes(
     assert "\x1b" not in shown
     assert load_run(None).environment["cpu"]["cores"] >= 1
     assert load_run(None).ended
+
+
+def test_what_will_run_first_is_foreseen_unless_a_script_prepares_or_the_run_goes_on(
+    here: Path, repo: Path, config: Path
+) -> None:
+    def foreseen(*words: str) -> list[str]:
+        session = session_of(parser().parse_args(words), list(words))
+        return [Path(task.argv[1]).name for task in first_tasks(session, cold=False)]
+
+    assert foreseen(str(config)) == ["train.py"]
+    assert foreseen(str(config), "--only", "export") == ["export.py"]
+    (repo / "test_tipc/prepare.sh").write_text("pip install paddlepaddle\n")
+    assert foreseen(str(config)) == []
+    assert foreseen(str(config), "--no-prepare") == ["train.py"]
+    assert run(config, "--no-prepare") == 0
+    assert foreseen("--resume") == []
 
 
 def test_a_failure_exits_with_1_and_rerun_failed_mends_the_same_run(

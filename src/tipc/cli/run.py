@@ -66,6 +66,7 @@ def main(argv: list[str]) -> int:
     progress = _progress(stream, len(session.wanted), options.verbosity)
     early: list[EarlyChecks] = []
     try:
+        get_ready(session, executor, cold=options.cold)
         progress.header(session.plans, machine_text(machine))
         for note in _warnings(session):
             progress.note(note)
@@ -147,6 +148,16 @@ def checks_beside(
         return made[-1]
 
     return make
+
+
+def get_ready(session: Session, executor: Executor, *, cold: bool) -> None:
+    """Paddle is imported while the run is still being put together."""
+    from tipc.run.executors.local import LocalExecutor
+    from tipc.run.session import first_tasks
+
+    if isinstance(executor, LocalExecutor):
+        for task in first_tasks(session, cold=cold):
+            executor.get_ready(task)
 
 
 def make_ready() -> None:

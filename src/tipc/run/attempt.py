@@ -73,7 +73,7 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         timeout=conditions.timeout,
         gpus=step.gpus,
         cores=cores,
-        warm=not conditions.cold and not step.shell and step.kind != PREPARE,
+        warm=_may_be_warm(conditions, step),
         facts=facts_base(run, index, step.id),
     )
     attempt = Attempt(
@@ -84,6 +84,24 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
     except OSError as error:
         raise disk_problem(error, root) from error
     return attempt
+
+
+def foreseen(conditions: Conditions, plan: Plan, step: Step) -> Task:
+    """What will be started for a step, as far as an executor can get ready for it. It is not to be run."""
+    return Task(
+        name=step.id,
+        argv=_argv(plan, step, conditions.python),
+        cwd=Path(plan.repo, step.cwd),
+        env=environment(conditions.environ, step.env),
+        log=Path(os.devnull),
+        timeout=None,
+        gpus=step.gpus,
+        warm=_may_be_warm(conditions, step),
+    )
+
+
+def _may_be_warm(conditions: Conditions, step: Step) -> bool:
+    return not conditions.cold and not step.shell and step.kind != PREPARE
 
 
 def _argv(plan: Plan, step: Step, python: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -17,9 +18,10 @@ from tipc.plan.model import Plan
 from tipc.plan.prepare import SCRIPT, interpreter
 from tipc.plan.request import PlanOptions
 from tipc.plan.several import plan_each
+from tipc.run.attempt import Conditions, foreseen
 from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.environment import describe
-from tipc.run.executors.executor import Executor
+from tipc.run.executors.executor import Executor, Task
 from tipc.run.prepare.removals import removals
 from tipc.run.record import run_store
 from tipc.run.record.journal import Journal, replay_of
@@ -170,6 +172,20 @@ def data_at_risk(session: Session) -> dict[str, list[str]]:
             if paths:
                 found[plan.config] = paths
     return found
+
+
+def first_tasks(session: Session, *, cold: bool) -> Iterator[Task]:
+    """What a new run will start first in each plan. Not where a script prepares: it may install packages."""
+    if session.run is not None:
+        return  # perhaps nothing of it runs again
+    conditions = Conditions(Path(), os.environ, cold=cold, python=session.request.plan.python)
+    for plan in session.plans:
+        if any(step.kind == PREPARE and SCRIPT in step.argv for step in plan.steps):
+            continue
+        for step in plan.steps:
+            if step.kind != PREPARE and (plan.key, step.id) in session.wanted:
+                yield foreseen(conditions, plan, step)
+                break
 
 
 def execute(

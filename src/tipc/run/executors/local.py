@@ -117,6 +117,11 @@ class LocalExecutor:
         if self.warm:
             self._expect(self.warmth.paddle_seen(task))
 
+    def get_ready(self, task: Task) -> None:
+        """A task like this one will come: start its warm server now if its script speaks of paddle."""
+        if self.warm:
+            self._expect(self.warmth.start_for(task))
+
     def is_warm(self, task: Task) -> bool:
         """Whether a warm server is ready for the task, with nothing in it that some script has set."""
         if not self.warm:
