@@ -198,4 +198,5 @@ def test_several_scripts_are_not_guessed_among(repository: Make) -> None:
 def test_a_script_with_no_command_gives_an_empty_plan_that_says_why(repository: Make) -> None:
     plan = trace(repository("echo 'no such mode' >&2; exit 3\n"))
     assert plan.steps == ()
-    assert "exit code 3: no such mode" in plan.notes[1]
+    assert "called nothing in the mode lite" in plan.notes[1]
+    assert "exit code 3: no such mode" in plan.notes[2]

@@ -43,16 +43,20 @@ def on_device(
         argv = for_device(argv, here)
     if count > 1 or (kind == TRAIN and placement.launch == MACHINES):
         argv = launched(argv, here, placement)
-    env = dict(asked.env)
-    # Where there are GPUs, inference on the CPU keeps what the script exports: it may look at it.
-    if here == CPU and (target != GPU or kind != INFER):
-        env["CUDA_VISIBLE_DEVICES"] = None
-    if here == CPU and count > 1:
-        env["OMP_NUM_THREADS"] = "1"
-    gpus: tuple[str, ...] = ()
     if here != CPU:
-        gpus = asked.gpus or ("0",)
-    return Placed(argv, env, here, gpus)
+        return Placed(argv, dict(asked.env), here, asked.gpus or ("0",))
+    # Where there are GPUs, inference on the CPU keeps what the script exports: it may look at it.
+    hides_gpus = target != GPU or kind != INFER
+    return Placed(argv, _env_on_cpu(asked.env, count, hides_gpus), CPU, ())
+
+
+def _env_on_cpu(asked: Mapping[str, str | None], count: int, hides_gpus: bool) -> Mapping[str, str | None]:
+    env = dict(asked)
+    if hides_gpus:
+        env["CUDA_VISIBLE_DEVICES"] = None
+    if count > 1:
+        env["OMP_NUM_THREADS"] = "1"
+    return env
 
 
 def with_device(argv: tuple[str, ...], key: str) -> tuple[str, ...]:
