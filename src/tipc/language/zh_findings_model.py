@@ -58,10 +58,12 @@ FINDINGS_MODEL = {
     ),
     "nothing could be compared in int8": "无法以 int8 进行比较",
     "in int8: {figures}": "int8：{figures}",
-    "in int8: {figures}; this CPU has no VNNI, without which oneDNN's sums can saturate": (
-        "int8：{figures}；此 CPU 没有 VNNI，oneDNN 的求和可能饱和"
+    "in int8: {figures}; oneDNN had no VNNI here, without which its sums can saturate": (
+        "int8：{figures}；这里的 oneDNN 没有 VNNI，求和可能饱和"
     ),
-    "run it on a CPU with AVX512 VNNI or AVX VNNI": "在有 AVX512 VNNI 或 AVX VNNI 的 CPU 上运行",
+    "run it on a CPU with AVX512 VNNI or AVX VNNI, and no limit in ONEDNN_MAX_CPU_ISA": (
+        "在有 AVX512 VNNI 或 AVX VNNI 的 CPU 上运行，不要用 ONEDNN_MAX_CPU_ISA 限制"
+    ),
     "in int8: {figures}, allowed is {noise:.2g}": "int8：{figures}，允许 {noise:.2g}",
     "in int8: {figures}, allowed is {noise:.2g}; from a simulation with the steps of {engine}: {other}": (
         "int8：{figures}，允许 {noise:.2g}；与按 {engine} 的量化步长所做的模拟相比：{other}"
@@ -73,7 +75,9 @@ FINDINGS_MODEL = {
         "{figures}。仅舍入就改变了该网络的判定"
     ),
     "{name} {reference:.4g} → {int8:.4g} in int8": "{name} {reference:.4g} → int8 {int8:.4g}",
-    "{metric}: a loss of {drop:.3g}; this CPU has no VNNI": "{metric}：下降 {drop:.3g}；此 CPU 没有 VNNI",
+    "{metric}: a loss of {drop:.3g}; oneDNN had no VNNI here": (
+        "{metric}：下降 {drop:.3g}；这里的 oneDNN 没有 VNNI"
+    ),
     "{metric}: a loss of {drop:.3g}, allowed are {bound:.3g}": "{metric}：下降 {drop:.3g}，允许 {bound:.3g}",
     # 部署
     "predictors could not be seen: {why}": "无法观测预测器：{why}",

@@ -1,4 +1,4 @@
-"""TL106, TL108, TL110: what the evaluation says, and what training said about the same weights."""
+"""TL106, TL108, TL110, TL111: what evaluations say, of their own and in training, about the same weights."""
 
 from __future__ import annotations
 
@@ -174,6 +174,39 @@ def nothing_in_common(
         message = wording("training evaluated {samples} samples, and printed no metric", samples=samples)
         return unchecked(message, evidence=evidence)
     return unchecked("training evaluated nothing", required=False, evidence=evidence)
+
+
+@check(
+    "TL111",
+    "A training that evaluates tells its metrics",
+    scope="train",
+    reads="the training log, and the evaluations that the witness saw in the training",
+    remedy="print the result of the evaluation in the training log, as `acc: 0.84`, `mIoU: 0.71`, …",
+)
+def evaluated_in_training(scene: StepScene) -> Iterator[Outcome]:
+    """The specification asks for the metrics of a training that evaluates. What counts is an evaluation of
+    the weights that it left: a teacher, or a calibration before the first step, is none."""
+    process = scene.main_process(scene.step)
+    if process is None or not scene.outcome.ok:
+        return
+    trained = scene.trained_digests(scene.cell.id)
+    samples = 0
+    for one in process.evaluations:
+        if (
+            one.weights is not None
+            and one.weights.tensors
+            and trained.issuperset(one.weights.tensors.values())
+        ):
+            samples = max(samples, one.samples)
+    if samples <= 1:
+        return
+    metrics = final_metrics(read_log(scene.step_log).evaluations)
+    if metrics:
+        figures = ", ".join(f"{name} {value:g}" for name, value in metrics.items())
+        yield passed(wording("{figures}", figures=figures), metrics=metrics)
+        return
+    told = wording("training evaluated {samples} samples, and printed no metric", samples=samples)
+    yield unchecked(told, log=str(scene.step_log))
 
 
 def by_canonical_name(metrics: Mapping[str, float]) -> dict[str, float]:
