@@ -13,6 +13,8 @@ _NAME = re.compile(f"[\r\n\t{_OBEYED}]")
 # Colours and movements of the cursor are our own; titles, clipboards and whatever else has no place here.
 _FOREIGN = re.compile(f"(?!\x1b\\[[0-9;?]*[A-Za-z])[{_OBEYED}]")
 
+_UNCOLOURED = re.compile(f"(?!\x1b\\[[0-9;]*m)[\r{_OBEYED}]")
+
 # A line that begins so is a command to GitHub's runner, whoever printed it.
 _COMMAND = re.compile(r"^([ \t]*)(::|##\[)", re.MULTILINE)
 
@@ -41,6 +43,11 @@ class Visible:
             self._unfit = _FOREIGN
         self._on_github = environment.get("GITHUB_ACTIONS") == "true"
         self._at_start = True  # of a line
+
+    def allow_colours(self) -> None:
+        """Colours are wished where there is no terminal, too: `--color always | less -R`."""
+        if self._unfit is _ALL:
+            self._unfit = _UNCOLOURED
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

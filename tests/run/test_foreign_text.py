@@ -120,3 +120,24 @@ def test_visible_text_has_nothing_that_is_obeyed(text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cf", "Cs"))))
 def test_text_that_is_harmless_stays_as_it_is(text: str) -> None:
     assert visible(text) == visible_name(text) == text
+
+
+def test_colours_that_are_wished_are_written_into_a_pipe_and_nothing_else_is() -> None:
+    stream = io.StringIO()
+    out = Visible(stream, {})
+    out.write("\x1b[31mred\x1b[0m ")
+    assert stream.getvalue() == "\\u001b[31mred\\u001b[0m "
+    out.allow_colours()
+    out.write("\x1b[31mred\x1b[0m \x1b[2J\x1b]0;title\x07\r")
+    assert stream.getvalue().endswith(" \x1b[31mred\x1b[0m \\u001b[2J\\u001b]0;title\\u0007\\u000d")
+
+
+def test_color_always_reaches_a_pipe(tmp_path: Path) -> None:
+    config = tmp_path / "train_infer_python.txt"
+    config.write_text(toy_repo.CONFIG.replace("eval:train.py --test-only\n", ""))
+    words = [sys.executable, "-m", "tipc", "lint", str(config)]
+    plain = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    red = subprocess.run([*words, "--color", "always"], capture_output=True, text=True, check=False).stdout
+    assert "error" in plain
+    assert "\x1b" not in plain
+    assert "\x1b[31;1merror\x1b[0m" in red

@@ -95,7 +95,7 @@ def _without_colour(argv: list[str]) -> list[str]:
     value, rest = _taken(argv, "--color")
     if value is None:
         return argv
-    from tipc.run.show.colour import WHEN, choose_colour
+    from tipc.run.show.colour import ALWAYS, WHEN, choose_colour
 
     if value not in WHEN:
         raise UsageError(
@@ -103,6 +103,9 @@ def _without_colour(argv: list[str]) -> list[str]:
             remedy=wording("one of {names}", names=", ".join(WHEN)),
         )
     choose_colour(value)
+    for stream in (sys.stdout, sys.stderr):
+        if value == ALWAYS and isinstance(stream, Visible):
+            stream.allow_colours()
     return rest
 
 
@@ -132,8 +135,10 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"tipc {__version__}\n")
         return 0
     try:
-        _language_of_the_repository()
-        argv = _without_colour(_without_language(argv))
+        spoken = _without_language(argv)
+        if spoken is argv:  # the call names no language
+            _language_of_the_repository()
+        argv = _without_colour(spoken)
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return USAGE
