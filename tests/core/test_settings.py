@@ -10,6 +10,7 @@ import pytest
 from tipc.cli.main import main
 from tipc.cli.options import Parser, parse
 from tipc.errors import UsageError
+from tipc.language import choose
 from tipc.settings import SETTINGS, Chosen, find_settings
 
 
@@ -165,3 +166,15 @@ def test_in_a_directory_that_was_removed_there_is_a_message(
     (tmp_path / "gone").rmdir()
     with pytest.raises(UsageError, match="has been removed"):
         find_settings()
+
+
+def test_an_error_of_the_settings_is_told_in_the_language_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tipc.toml").write_text("timeuot = 3\n")
+    monkeypatch.chdir(tmp_path)
+    try:
+        assert main(["settings", "--lang", "zh"]) == 2
+    finally:
+        choose("")
+    assert "没有设置 `timeuot`" in capsys.readouterr().err

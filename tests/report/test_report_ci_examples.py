@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tipc.cli import run as run_command
 
-TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "ci.md").read_text(encoding="utf-8")
 BLOCKS: list[Any] = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)]
 
 
@@ -41,3 +43,28 @@ def test_the_jenkinsfile_has_balanced_blocks() -> None:
     (block,) = re.findall(r"```groovy\n(.*?)```", TEXT, re.DOTALL)
     assert block.count("{") == block.count("}")
     assert re.search(r"junit 'junit.xml'", block)
+
+
+def commands(path: Path) -> list[str]:
+    """The lines of a document's code blocks, without comments and the names that a reader fills in."""
+    blocks = re.findall(r"^```[^\n]*\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    lines = "\n".join(blocks).splitlines()
+    kept = []
+    for line in lines:
+        line = line.partition("  #")[0].rstrip()
+        kept.append(re.sub("YOUR_[A-Z]+|你的[仓库环境]+", "YOURS", line))
+    return kept
+
+
+@pytest.mark.parametrize("name", ["../README", "ci", "repository", "new-model"])
+def test_both_languages_give_the_same_commands(name: str) -> None:
+    english = commands(DOCS / f"{name}.md")
+    assert len(english) > 5
+    assert commands(DOCS / f"{name}.zh-CN.md") == english
+
+
+def test_nothing_is_installed_from_an_index_under_our_name() -> None:
+    for name in ("ci.md", "ci.zh-CN.md"):
+        for line in commands(DOCS / name):
+            if "pip install" in line:
+                assert not re.search(r"\stipc\b", line), line

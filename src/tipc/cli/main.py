@@ -71,6 +71,14 @@ def _language_of_the_repository() -> None:
     language.choose(wished)
 
 
+def _in_its_language(argv: list[str]) -> list[str]:
+    """Choose the language: of the call, else of the repository. What remains of the call."""
+    rest = _without_language(argv)
+    if rest is argv:
+        _language_of_the_repository()
+    return rest
+
+
 def _without_language(argv: list[str]) -> list[str]:
     """The call without ``--lang zh``, which every command takes and which is done with here."""
     if argv[0] == "docs":  # whose documents are Chinese unless it says otherwise
@@ -135,10 +143,7 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"tipc {__version__}\n")
         return 0
     try:
-        spoken = _without_language(argv)
-        if spoken is argv:  # the call names no language
-            _language_of_the_repository()
-        argv = _without_colour(spoken)
+        argv = _without_colour(_in_its_language(argv))
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return USAGE

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from time import localtime, strftime
 from typing import Any
 
-from tipc.language import say
+from tipc.language import enumeration, say
 from tipc.report.figures import ACCURACY, LATENCY, SPEED, TIME
 from tipc.report.history.comparison import (
     BETTER,
@@ -105,7 +105,7 @@ def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]
         "versions": result.old.versions,
         "conclusion": say(result.conclusion),
         "tone": TONES.get(result.conclusion, "open"),
-        "told": ", ".join(told),
+        "told": enumeration(told),
         "alike": result.like,
         "changes": [_change(change, models) for change in changes[:ROWS]],
         "more": max(0, len(changes) - ROWS),
