@@ -18,6 +18,7 @@ from tipc.run.record.disk import parse_json, write_text
 from tipc.run.record.results import Run
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from pydantic import TypeAdapter
 
 SCHEMA = "tipc.verdict/1"
@@ -62,25 +63,24 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Reason):
         return reason_to_json(value)
     if isinstance(value, Message):
         return value.in_english()
-    if is_dataclass(value):
-        return _fields(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in _field_names(type(value))}
+    if isinstance(value, Mapping):
+        return plain(dict(value))
     return str(value)
 
 
-def _fields(value: Any) -> dict[str, Any]:
+@cache
+def _field_names(kind: type[DataclassInstance]) -> tuple[str, ...]:
     """The fields of a dataclass; of a finding without its wordings, which are for ``verdict.json`` alone:
     a program reads the English text."""
-    found = {}
-    for field in fields(value):
-        if field.name != "wordings":
-            found[field.name] = plain(getattr(value, field.name))
-    return found
+    return tuple([field.name for field in fields(kind) if field.name != "wordings"])
 
 
 def verdict_from_json(data: dict[str, Any]) -> Verdict:

@@ -18,7 +18,10 @@ UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\ufff
 
 def clean(text: object) -> str:
     """The same text with nothing in it that controls a terminal or breaks an XML file."""
-    return UNFIT.sub("\ufffd", COLOURS.sub("", str(text)))
+    told = str(text)
+    if told.isprintable():  # none of all that
+        return told
+    return UNFIT.sub("\ufffd", COLOURS.sub("", told))
 
 
 def one_line(text: object, width: int = WIDTH) -> str:

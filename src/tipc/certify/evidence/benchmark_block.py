@@ -30,13 +30,18 @@ def autolog_blocks(path: Path) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     section = ""
     for number, text in lines(Path(path)):
-        if match := SECTION.search(text):
+        match = None
+        if "-----" in text:
+            match = SECTION.search(text)
+        if match:
             section = match[1].lower()
             if section == "env" or not blocks:
                 blocks.append({"line": number})
             blocks[-1][section] = {}
         elif blocks and section:
-            body = PREFIX.sub("", text, count=1)
+            body = text
+            if prefix := PREFIX.match(text):
+                body = text[prefix.end() :]
             for entry in body.split(", ") if section == "perf" else [body]:
                 key, colon, value = entry.partition(":")
                 if colon and len(key) < 60:

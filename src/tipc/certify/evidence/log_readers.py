@@ -12,6 +12,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tipc.certify.evidence.log_records import (
@@ -61,8 +62,14 @@ INTERVAL = ("loss", "avg_", "ips")
 EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b", re.IGNORECASE)
 TRAINING = re.compile(r"\[train\]", re.IGNORECASE)
 SUMMARY = re.compile(r"\[avg\]|\baverage\b|\bsummary\b", re.IGNORECASE)
+# One of them is in each line that the pattern is found in; they are much quicker to look for.
+EVALUATION_WORDS = ("eval", "test", "val")
+SUMMARY_WORDS = ("[avg]", "average", "summary")
+TIMED_WORDS = ("batch_cost", "avg_ips")
 # ``Test:  [0/4]  eta: …``, ``[Eval][Epoch 0][Iter: 0/1]… batch_cost``: one batch of an evaluation.
-BATCH_OF_EVALUATION = re.compile(r"\beta\s*:|\[\s*\d+\s*/\s*\d+\s*\]\s+eta|batch_cost|avg_ips", re.IGNORECASE)
+BATCH_OF_EVALUATION = re.compile(r"\beta\s*:|\[\s*\d+\s*/\s*\d+\s*\]\s+eta", re.IGNORECASE)
+# Where no bracket follows another there is no ``Epoch: [0] [3/4]``.
+TWO_BRACKETS = re.compile(r"\]\s*\[")
 # `` * Acc@1 0.062 Acc@5 0.312``: name and figure without a sign between them.
 BARE_ACCURACY = re.compile(rf"\b(Acc@\d+)\s+({NUMBER})", re.IGNORECASE)
 COCO = re.compile(
@@ -117,7 +124,10 @@ class TrainingReader:
             self.found.add(number, text)
 
     def _understand(self, number: int, text: str) -> TrainingLine | None:
-        if SUMMARY.search(text) or (EVALUATION.search(text) and not self._is_timed_training(text)):
+        if has_one_of(SUMMARY_WORDS, text) and SUMMARY.search(text):
+            return None
+        evaluates = has_one_of(EVALUATION_WORDS, text) and EVALUATION.search(text)
+        if evaluates and not self._is_timed_training(text):
             return None
         row = training_line(number, text)
         timed = any(name in row.values for name in FIELDS[1:])
@@ -141,7 +151,7 @@ def training_line(number: int, text: str) -> TrainingLine:
     units: dict[str, str] = {}
     metrics: dict[str, float] = {}
     for key, value, unit in pairs(text):
-        name = sys.intern(ALIASES.get(key.lower(), key.lower()))  # once, not once a line
+        name = _name(key)
         if name in PROGRESS:
             continue
         if name not in TOLD:
@@ -152,8 +162,18 @@ def training_line(number: int, text: str) -> TrainingLine:
         if unit:
             units.setdefault(name, unit)
     epoch, epochs = _progress(text, EPOCH)
-    iteration, iterations = _progress(text, BRACKETED_ITERATION, ITERATION)
+    iterating: tuple[re.Pattern[str], ...] = (ITERATION,)
+    if TWO_BRACKETS.search(text):
+        iterating = (BRACKETED_ITERATION, ITERATION)
+    iteration, iterations = _progress(text, *iterating)
     return TrainingLine(number, values, names, units, metrics, epoch, epochs, iteration, iterations)
+
+
+@lru_cache(maxsize=4096)
+def _name(key: str) -> str:
+    """The one name for what the families call by several; kept once, not once a line."""
+    lower = key.lower()
+    return sys.intern(ALIASES.get(lower, lower))
 
 
 def _progress(text: str, *patterns: re.Pattern[str]) -> tuple[int | None, int | None]:
@@ -182,7 +202,7 @@ class EvaluationReader:
             self.found.add(number, text)
 
     def _understand(self, number: int, text: str) -> EvaluationLine | None:
-        if TRAINING.search(text) or BATCH_OF_EVALUATION.search(text):
+        if TRAINING.search(text) or has_one_of(TIMED_WORDS, text) or BATCH_OF_EVALUATION.search(text):
             return None
         metrics, per_cent = evaluation_metrics(text)
         if not metrics:
@@ -214,7 +234,7 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
 
 # Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.
 TELLING = re.compile(r"loss|cost|(?:^|_)ips$|^grad|_norm$", re.IGNORECASE)
-NO_FIGURE = re.compile(r"[:=]\s*\[?\s*[-+]?(?:nan|inf)", re.IGNORECASE)
+NO_FIGURE = re.compile(r"[:=]\s*\[?\s*[-+]?(?i:nan|inf)")
 
 
 class FiniteReader:

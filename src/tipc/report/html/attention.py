@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tipc.certify.check_text import finding_message, finding_words
 from tipc.certify.verdict import Finding
@@ -50,13 +49,13 @@ class Item:
         return len(self.places) - NAMED
 
 
-def attention(views: Sequence[RunView], anchors: Anchors, target: Path) -> tuple[list[Item], list[Item]]:
+def attention(views: Sequence[RunView], anchors: Anchors, folder: str) -> tuple[list[Item], list[Item]]:
     """What is wrong, and what this machine could not show."""
     wrong: list[Item] = []
     not_certified = []
     for view in views:
         for group in failure_groups(view):
-            wrong.append(_failure(group, view.run.id, anchors, target, with_log=len(wrong) < LOGS))
+            wrong.append(_failure(group, view.run.id, anchors, folder, with_log=len(wrong) < LOGS))
     for item in _by_words(_told(views, anchors)):
         if item.state in BAD:
             wrong.append(item)
@@ -66,7 +65,7 @@ def attention(views: Sequence[RunView], anchors: Anchors, target: Path) -> tuple
     return wrong, not_certified
 
 
-def _failure(group: FailureGroup, run: str, anchors: Anchors, target: Path, *, with_log: bool) -> Item:
+def _failure(group: FailureGroup, run: str, anchors: Anchors, folder: str, *, with_log: bool) -> Item:
     first = group.first
     result = first.view.result
     item = Item(
@@ -76,7 +75,7 @@ def _failure(group: FailureGroup, run: str, anchors: Anchors, target: Path, *, w
         remedy=first.known.remedy,
         why=sentence(result.reason),
         command=clean(first.command),
-        link=file_link(result.log, target),
+        link=file_link(result.log, folder),
     )
     if with_log:
         item.log = "\n".join([cut(clean(line)) for line in first.log])

@@ -8,7 +8,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tipc.certify.check_text import finding_message
@@ -105,14 +104,14 @@ class Around:
     plan: PlanView
     place: Place
     clock: tuple[float, float]  # when the plan began and how long it took
-    target: Path
+    folder: str  # in which the page will lie
     anchors: Anchors
     budget: Budget
 
 
 def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
     """The template's data about a cell."""
-    plan, budget, target = around.plan, around.budget, around.target
+    plan, budget = around.plan, around.budget
     data = cell.cell
     packed = budget.packs(cell)
     figures = [(view, view.figures) for view in cell.steps]
@@ -133,7 +132,7 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
         "latency": latency,
         "scale": figure(scale, 3),
         "operators": operator_counts(cell),
-        "pictures": budget.pictures.of(plan, cell, budget.plans, target),
+        "pictures": budget.pictures.of(plan, cell, budget.plans, around.folder),
         **_findings(cell, budget),
         "steps": [_step(view, around) for view in cell.steps],
         "skips": _skips(cell),
@@ -231,29 +230,36 @@ def _bars(views: Sequence[StepView], clock: tuple[float, float]) -> list[tuple[s
 
 def _curves(figures: StepFigures, budget: Budget) -> list[Any]:
     found = []
+    drawn = (
+        ("loss", say("loss"), ""),
+        ("avg_ips", say("speed"), say("images/s")),
+        ("lr", say("learning rate"), ""),
+    )
     for _view, known in figures:
-        for name, title, unit in (
-            ("loss", say("loss"), ""),
-            ("avg_ips", say("speed"), say("images/s")),
-            ("lr", say("learning rate"), ""),
-        ):
+        logged = _logged(known.training)
+        for name, title, unit in drawn:
             values, places = [], []
             for value, row in curve_rows(known.training, name):
                 values.append(value)
-                places.append(_logged(row))
+                places.append(logged[id(row)])
             # A learning rate that stays the same tells nothing.
             if values and (name != "lr" or (len(set(values)) > 1 and not budget.brief)):
                 found.append(charts.curve(title, unit, values, places))
     return found
 
 
-def _logged(row: Mapping[str, Any]) -> str:
-    """Where in the training a line was logged: ``epoch 3, iter 12``."""
-    words = []
-    for name in ("epoch", "iter"):
-        if name in row:
-            words.append(f"{say(name)} {row[name]}")
-    return ", ".join(words) or f"{say('line')} {row.get('line', '?')}"
+def _logged(series: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Where in the training each line was logged, ``epoch 3, iter 12``, by its identity."""
+    epoch, iteration, line = say("epoch"), say("iter"), say("line")
+    found = {}
+    for row in series:
+        words = []
+        if "epoch" in row:
+            words.append(f"{epoch} {row['epoch']}")
+        if "iter" in row:
+            words.append(f"{iteration} {row['iter']}")
+        found[id(row)] = ", ".join(words) or f"{line} {row.get('line', '?')}"
+    return found
 
 
 def _latency(figures: StepFigures) -> tuple[list[dict[str, Any]], float]:
@@ -290,7 +296,7 @@ def _figure(values: Mapping[str, float], name: str) -> str:
 
 
 def _step(view: StepView, around: Around) -> dict[str, Any]:
-    step, result, target = view.step, view.result, around.target
+    step, result, folder = view.step, view.result, around.folder
     time = reason = ""
     if result.started:
         time = duration(result.wall)
@@ -303,8 +309,8 @@ def _step(view: StepView, around: Around) -> dict[str, Any]:
     lines = around.budget.lines(view)
     return {
         "anchor": around.anchors.steps[around.place[0], around.place[1], step.id],
-        "log": relative(relative(result.log, around.plan.plan.repo), str(target.parent.absolute())),
-        "link": file_link(result.log, target),
+        "log": relative(relative(result.log, around.plan.plan.repo), folder),
+        "link": file_link(result.log, folder),
         "tail": "\n".join(log_end(result.log, lines)),
         "attempts": result.attempts,
         "command": command(step.argv, step.env, step.cwd, step.shell),

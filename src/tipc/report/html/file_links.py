@@ -7,8 +7,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 
-def file_link(path: str | Path, target: Path) -> str:
-    """A relative address: the report and the files can be moved together. Of no file, nothing."""
+def file_link(path: str | Path, folder: str) -> str:
+    """A relative address, as seen from the page's folder: the report and the files can be moved together.
+
+    Of no file, nothing.
+    """
     if not path:
         return ""
-    return "./" + quote(os.path.relpath(path, target.parent.absolute()), errors="surrogateescape")
+    return "./" + quote(os.path.relpath(path, folder), errors="surrogateescape")

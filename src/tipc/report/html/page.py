@@ -47,13 +47,14 @@ def page(views: Sequence[RunView], target: Path, past: Past | None = None) -> st
 def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None) -> Iterator[str]:
     """The same, piece by piece: of ten thousand steps the whole text takes more memory than the steps."""
     budget = _budget(views)
+    folder = str(target.parent.absolute())
     anchors = Anchors()
     plans = []
     for view in views:
         for plan in _worst_first(view.plans):
             plans.append((view, plan))
     _name_places(plans, anchors)
-    wrong, not_certified = attention(views, anchors, target)
+    wrong, not_certified = attention(views, anchors, folder)
     states: Counter[str] = Counter()
     for _view, plan in plans:
         states.update([cell.state for cell in plan.cells])
@@ -74,7 +75,7 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
         timelines=_timelines(views, plans),
         **_past(views, past, anchors),
         configs=len(plans),
-        plans=_plan_pages(plans, anchors, target, budget),
+        plans=_plan_pages(plans, anchors, folder, budget),
         repo=_only_repository(plans),
         pack=budget.pack,
         packed=budget.packed.blob,
@@ -105,11 +106,11 @@ def _name_places(plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors) ->
 
 
 def _plan_pages(
-    plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors, target: Path, budget: Budget
+    plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors, folder: str, budget: Budget
 ) -> Iterator[dict[str, Any]]:
     """The template's data about each plan, made when its turn comes: that of all takes too much memory."""
     for view, plan in plans:
-        data = _plan(view, plan, anchors, target, budget)
+        data = _plan(view, plan, anchors, folder, budget)
         if len(plans) == 1:
             _open_first_curves(data)
         yield data
@@ -305,13 +306,13 @@ def _run(view: RunView) -> dict[str, Any]:
     }
 
 
-def _plan(view: RunView, plan: PlanView, anchors: Anchors, target: Path, budget: Budget) -> dict[str, Any]:
+def _plan(view: RunView, plan: PlanView, anchors: Anchors, folder: str, budget: Budget) -> dict[str, Any]:
     data = plan.plan
     first, span = _clock(plan)
     cells = []
     for cell in plan.cells:
         place = (view.run.id, data.key, cell.cell.id)
-        around = Around(plan, place, (first, max(span, 1e-3)), target, anchors, budget)
+        around = Around(plan, place, (first, max(span, 1e-3)), folder, anchors, budget)
         cells.append(cell_page(cell, around))
     fixes = []
     for fix in data.fixes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipc.certify.evidence.log_values import has_one_of
 from tipc.command import Command
 from tipc.kinds import INFER
 from tipc.language import say
@@ -63,7 +64,7 @@ class Pictures:
     def __init__(self) -> None:
         self.left = WHOLE_PAGE
 
-    def of(self, plan: PlanView, cell: CellView, plans: int, target: Path) -> list[Shown]:
+    def of(self, plan: PlanView, cell: CellView, plans: int, folder: str) -> list[Shown]:
         """Some predictions of a cell, each beside its input and the ground truth where they can be found."""
         if plans > 10 and self.left == WHOLE_PAGE:
             self.left //= 6  # many configs have much else to show
@@ -76,7 +77,7 @@ class Pictures:
             for given, outputs in predictions(repo, view.step, view.result):
                 if len(found) == FIGURES or share <= 0:
                     return found
-                shown = _shown(repo, given, outputs, target)
+                shown = _shown(repo, given, outputs, folder)
                 if shown is None:
                     continue
                 spent = sum(len(picture.data) for picture in shown.pictures)
@@ -88,26 +89,26 @@ class Pictures:
         return found
 
 
-def _shown(repo: Path, given: Path | None, outputs: list[Path], target: Path) -> Shown | None:
+def _shown(repo: Path, given: Path | None, outputs: list[Path], folder: str) -> Shown | None:
     """The input, the ground truth and the predictions; None if no prediction can be shown."""
-    predicted = _pictures(say("prediction"), outputs[:OUTPUTS], target)
+    predicted = _pictures(say("prediction"), outputs[:OUTPUTS], folder)
     if not predicted:
         return None
     if given is None:
         return Shown(outputs[0].name, "", tuple(predicted))
-    pictures = _pictures(say("input"), [given], target)
+    pictures = _pictures(say("input"), [given], folder)
     truth = truth_of(repo, given)
     if truth.picture:
-        pictures += _pictures(say("ground truth"), [truth.picture], target)
+        pictures += _pictures(say("ground truth"), [truth.picture], folder)
     return Shown(given.name, truth.label, (*pictures, *predicted))
 
 
-def _pictures(what: str, paths: list[Path], target: Path) -> list[Picture]:
+def _pictures(what: str, paths: list[Path], folder: str) -> list[Picture]:
     found = []
     for path in paths:
         data = data_uri(path)
         if data:
-            found.append(Picture(what, data, file_link(path, target)))
+            found.append(Picture(what, data, file_link(path, folder)))
     return found
 
 
@@ -154,6 +155,8 @@ def _mentioned(log: str, cwd: Path) -> list[Path]:
     """The pictures that the end of a log names."""
     found: dict[Path, None] = {}
     for line in log_end(log, 200, 2000):
+        if not has_one_of(tuple(SUFFIXES), line):
+            continue
         for name in MENTIONED.findall(line):
             if _is_file(cwd / name):
                 found[cwd / name] = None

@@ -35,6 +35,8 @@ def tail(path: str | Path, lines: int = 12, reach: int = _REACH) -> list[str]:
 
 def harmless(text: str) -> str:
     """The text without anything that a terminal would obey. Line ends go, too: give it lines."""
+    if text.isprintable():  # most lines are, and need no looking through
+        return text
     return _CONTROL.sub("", text)
 
 
