@@ -31,8 +31,14 @@ def read_bounded(path: Name, most: int = LARGEST) -> bytes:
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", os.fspath(path))
+        raise OSError(errno.EFBIG, f"it is larger than {_told(most)}", os.fspath(path))
     return data
+
+
+def _told(most: int) -> str:
+    if most < 1 << 20:
+        return f"{most >> 10} KiB"
+    return f"{most >> 20} MiB"
 
 
 def read_bounded_text(path: Name, errors: str = "strict", most: int = LARGEST) -> str:
@@ -52,5 +58,5 @@ def bounded_lines(path: Name, most: int = OF_A_RUN) -> Iterator[bytes]:
     with open_regular(path) as file:
         while line := file.readline(most + 1):
             if len(line) > most:
-                raise OSError(errno.EFBIG, f"a line is longer than {most >> 20} MiB", os.fspath(path))
+                raise OSError(errno.EFBIG, f"a line is longer than {_told(most)}", os.fspath(path))
             yield line

@@ -467,3 +467,16 @@ def test_commands_that_stand_twice_are_told_in_one_line(plan) -> None:
     assert len(repeated) > 1
     lines = [line for line in plan_text(made, GPUS).splitlines() if "exactly the command" in line]
     assert lines == [f"  left out: infer ×{len(repeated)}: each is exactly the command of another step"]
+
+
+@pytest.mark.parametrize("upstream", [False, True])
+@pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "WANDB_API_KEY"])
+def test_a_config_does_not_get_the_secrets_of_its_reader(
+    plan, monkeypatch: pytest.MonkeyPatch, name: str, upstream: bool
+) -> None:
+    monkeypatch.setenv(name, "hunter2")
+    monkeypatch.setenv("DATA_ROOT", "/data")
+    changes = {14: f"norm_train:train.py --root=$DATA_ROOT --key=${name}"}
+    with pytest.raises(UsageError, match=f"{name} is named like a secret") as refused:
+        plan("models", changes, as_upstream=upstream)
+    assert "hunter2" not in str(refused.value)

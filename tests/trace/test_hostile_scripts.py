@@ -14,6 +14,7 @@ from tipc.plan.trace import tracing
 from tipc.plan.trace.read.calls import Call
 from tipc.plan.trace.record import demand, watch
 from tipc.plan.trace.record.sandbox import _absolute_programs
+from tipc.plan.trace.record.snapshot import WHOLE
 
 Make = Callable[..., Path]
 REPO = Path("/repo")
@@ -104,10 +105,11 @@ def test_a_repository_of_many_small_files_has_room(repository: Make) -> None:
     assert trace(config).steps[0].argv == ("python3", "tools/fit.py", str(count))
 
 
-def test_a_script_that_is_too_large_is_refused(repository: Make) -> None:
+@pytest.mark.parametrize("size", [WHOLE + 1, 1 << 40])  # of the first the sandbox would show only zeros
+def test_a_script_that_is_too_large_is_refused(repository: Make, size: int) -> None:
     config = repository()
     with (config.parents[1] / "go.sh").open("r+b") as script:
-        script.truncate(1 << 40)
+        script.truncate(size)
     with pytest.raises(UsageError, match="larger than"):
         trace(config)
 

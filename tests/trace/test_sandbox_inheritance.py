@@ -117,6 +117,44 @@ python3 tools/fit.py
     assert answer["commands"] == [["python3", "tools/fit.py"]]
 
 
+@needs_perl
+@needs_x86
+def test_no_memory_can_be_held_that_no_process_is_charged_for(repository: Make, who: Someone) -> None:
+    # The pages of a shared mapping stay when a process lets go of them, and then belong to nobody.
+    config = repository("""\
+try() { perl -e 'open(my $zero, "+<", "/dev/zero") or exit 1; my ($flags, $file) = @ARGV;
+$file = $file ? fileno($zero) : -1; exit(syscall(9, 0, 4096, 3, 0 + $flags, $file, 0) < 0 ? 1 : 0)' $1 $2; }
+try 33 0 && python3 could.py shared
+try 1 1 && python3 could.py zero
+try 3 1 && python3 could.py validated
+try $((0x40022)) 0 && python3 could.py huge
+perl -e 'exit(syscall(294, 0) < 0 ? 1 : 0)' && python3 could.py events
+try 34 0 && python3 private.py
+""")
+    assert who.trace(config)["commands"] == [["python3", "private.py"]]
+
+
+@needs_perl
+@needs_x86
+def test_the_limits_of_the_first_process_cannot_be_changed(repository: Make, who: Someone) -> None:
+    config = repository("""\
+limit() { perl -e 'my $new = pack("QQ", 1, 1); exit(syscall(302, 0 + $ARGV[0], 0, $new, 0) < 0 ? 1 : 0)' $1; }
+limit 1 && python3 could.py
+limit 0 && python3 own.py
+""")
+    assert who.trace(config)["commands"] == [["python3", "own.py"]]
+
+
+def test_neither_keys_nor_the_kernel_can_be_looked_at(repository: Make, who: Someone) -> None:
+    config = repository("""\
+for name in cmdline kallsyms kcore key-users keys modules sched_debug timer_list; do
+    { head -c 1 /proc/$name | grep -q .; } 2>/dev/null && python3 could.py $name
+done
+grep -q processor /proc/cpuinfo && python3 tools/fit.py
+""")
+    assert who.trace(config)["commands"] == [["python3", "tools/fit.py"]]
+
+
 def test_files_with_holes_and_their_copies_are_bounded(repository: Make, who: Someone) -> None:
     config = repository("""\
 truncate -s 1T huge 2>/dev/null && python3 could.py truncate

@@ -17,6 +17,8 @@ from tipc.errors import EnvironmentProblem, UsageError
 from tipc.plan.request import PlanOptions
 from tipc.plan.trace import tracing
 from tipc.plan.trace.record import sandbox
+from tipc.plan.trace.record.passes import MOST_STOPPED
+from tipc.plan.trace.record.sandbox import Recording, Sandbox
 from tipc.plan.trace.record.snapshot import lay_out, list_repository, read_contents
 
 Make = Callable[..., Path]
@@ -99,6 +101,41 @@ def test_an_endless_loop_is_stopped_and_what_came_before_is_the_plan(
         repository("python train.py --out=o\nwhile true; do echo waiting; sleep 60; done\npython eval.py\n")
     )
     assert [step.argv[1] for step in plan.steps] == ["train.py"]
+    assert "did not end" in plan.notes[1]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while true; do x=1; [ -f o/never ]; done",
+        "for n in 1 2 3 4 5 6 7 8; do [ -f o/$n ] || while :; do :; done; python eval.py --out=o; done",
+    ],
+)
+def test_a_script_that_never_ends_is_not_run_again_and_again(
+    repository: Make, monkeypatch: pytest.MonkeyPatch, loop: str
+) -> None:
+    runs: list[object] = []
+    record = Sandbox.record
+
+    def counted(self: Sandbox, *words: Any, **more: Any) -> Recording:
+        runs.append(words)
+        return record(self, *words, **more)
+
+    monkeypatch.setattr(Sandbox, "record", counted)
+    monkeypatch.setattr("tipc.plan.trace.record.sandbox.QUIET", 0.5)
+    plan = trace(repository(f"python train.py --out=o\n{loop}\n"))
+    assert plan.steps[0].argv[1] == "train.py"
+    assert "did not end" in plan.notes[1]
+    assert 2 <= len(runs) <= MOST_STOPPED
+
+
+def test_a_script_that_fills_the_list_of_its_commands_did_not_end(
+    repository: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tipc.plan.trace.record.sandbox.QUIET", 50.0)
+    long = "x" * 100_000
+    plan = trace(repository(f"python train.py --out=o\nwhile :; do : {long}; done\n"))
+    assert plan.steps[0].argv[1] == "train.py"
     assert "did not end" in plan.notes[1]
 
 

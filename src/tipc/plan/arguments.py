@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from posixpath import basename, dirname, normpath
 from typing import NamedTuple
@@ -32,6 +33,9 @@ SCRIPT_VARIABLES = {
 }
 
 
+SECRET = re.compile(r"SECRET|TOKEN|PASSW|CREDENTIAL|(?:API|ACCESS|PRIVATE)_?KEY", re.IGNORECASE)
+
+
 class PlannedCommand(NamedTuple):
     """A command that can be run."""
 
@@ -49,7 +53,16 @@ def _environment(name: str) -> str:
     """For a plan of our own an unset variable is an error and not an empty text."""
     if name not in os.environ:
         raise ShellNeeded(f"${name}", f"the environment variable {name} is not set", runs=False)
-    return os.environ[name]
+    return _not_secret(name, os.environ[name])
+
+
+def _not_secret(name: str, value: str) -> str:
+    """The value of a variable. Plans are printed, kept and sent: a config cannot ask the secrets of its
+    reader for one."""
+    if value and SECRET.search(name):
+        reason = f"the environment variable {name} is named like a secret: no plan shows what is in it"
+        raise ShellNeeded(f"${name}", reason, runs=False)
+    return value
 
 
 def planned_command(
@@ -126,7 +139,7 @@ def _lookup(command: ScriptCommand, mistakes: bool) -> Lookup:
         ours = SCRIPT_VARIABLES.get(name)
         if ours:
             return command.values.get(ours, "")
-        return os.environ.get(name, "")
+        return _not_secret(name, os.environ.get(name, ""))
 
     return script_variable
 
@@ -200,8 +213,9 @@ def _check_target(words: list[str], variables: Variables) -> None:
 
 
 def _refused(problem: ShellNeeded, command: ScriptCommand, variables: Variables) -> UsageError | BashStops:
-    too_many = problem.token == "{"  # for us: what bash makes of so many words is another question
-    if variables.rules.mistakes and not problem.runs and not too_many:
+    # For us: what bash makes of so many words, or of a secret, is another question.
+    ours = problem.token == "{" or SECRET.search(problem.token)
+    if variables.rules.mistakes and not problem.runs and not ours:
         return BashStops(f"bash cannot parse the command: {problem.reason}")
     place = _place(problem.token, command, variables)
     remedy = "put it in quotes, or give --allow-shell"
@@ -209,6 +223,8 @@ def _refused(problem: ShellNeeded, command: ScriptCommand, variables: Variables)
         remedy = NOT_EVEN_BY_A_SHELL.get(problem.token, "close the quote")
         if problem.token.startswith("$"):
             remedy = f"export {problem.token[1:]}=…"
+        if SECRET.search(problem.token):
+            remedy = "let the script read the variable itself"
     return variables.config.source.error(
         f"{problem.reason} (in the {command.kind} command)", place, remedy=remedy
     )

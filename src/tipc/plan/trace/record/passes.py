@@ -15,9 +15,13 @@ from tipc.plan.trace.read.calls import Call, calls_of
 from tipc.plan.trace.record import cache, demand
 from tipc.plan.trace.record.find_script import roots
 from tipc.plan.trace.record.sandbox import Recording, Sandbox, time_limit
+from tipc.plan.trace.record.snapshot import WHOLE
 from tipc.plan.trace.record.watch import MOST_MEMORY, MOST_WORDS
 
 MOST_PASSES = 10
+MOST_STOPPED = (
+    4  # passes in which the script did not end: each takes seconds and finds one file more at best
+)
 HOPELESS = ("calls", "words", "memory")  # reasons to stop a script after which it is not run again
 
 
@@ -100,7 +104,7 @@ def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Tra
 
 def _text_of(path: Path) -> str:
     try:
-        return read_bounded_text(path, "replace")
+        return read_bounded_text(path, "replace", WHOLE)  # of a larger one the sandbox has no bytes
     except OSError as error:
         raise UsageError(
             wording("it is not traced: {strerror}", strerror=error.strerror), path=str(path)
@@ -114,19 +118,32 @@ def _until_all_is_found(
     programs: frozenset[str] = frozenset()
     unwanted: set[str] = set()
     last = run(leave, programs)
+    stopped = 0
     for _ in range(MOST_PASSES):
+        stopped += bool(last.recording.stopped)
         there = _There(sandbox, last.recording.made | unwanted)
         more = demand.to_leave(last.lookups, last.calls, sandbox.repo, there)
         wanted = programs | demand.programs(last.recording.xtrace, sandbox.repo, sandbox.has_script)
         if last.recording.stopped in HOPELESS or (more <= leave and wanted <= programs):
             break
+        if stopped >= MOST_STOPPED:
+            break
         later = run(leave | more, wanted)
+        if _got_no_further(last, later):
+            break
         spoiled = demand.spoiled(last.lookups, last.calls, later.calls, more)
         if spoiled:
             unwanted |= spoiled
             continue
         leave, programs, last = leave | more, wanted, later
     return last
+
+
+def _got_no_further(before: Pass, after: Pass) -> bool:
+    """The script loops for ever, with what it looked for as without it."""
+    if not before.recording.stopped or not after.recording.stopped:
+        return False
+    return len(after.calls) <= len(before.calls)
 
 
 def starting_directory(script: Path) -> Path:

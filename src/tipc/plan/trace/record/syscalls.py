@@ -2,7 +2,9 @@
 
 A call that is not in the list answers "not implemented", for which libraries have a fallback. So there are no
 sockets, no new namespaces, no mounts, no keys, no tracing of other processes, no shared memory that outlives
-its owner. The filter binds the script and all that it starts, and cannot be taken off again.
+its owner. Nor is there memory that no process is charged for: neither shared mappings, whose pages stay when
+a process lets go of them, nor huge pages, nor queues of file events. The filter binds the script and all that
+it starts, and cannot be taken off again.
 """
 
 from __future__ import annotations
@@ -31,7 +33,6 @@ CALLS = """
     fadvise64 221 223, readahead 187 213, sync_file_range 277 84, getxattr 191 8, lgetxattr 192 9,
     fgetxattr 193 10, listxattr 194 11, llistxattr 195 12, flistxattr 196 13, setxattr 188 5,
     lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16,
-    inotify_init 253 -, inotify_init1 294 26, inotify_add_watch 254 27, inotify_rm_watch 255 28,
     ioctl 16 29,
     # Waiting
     select 23 -, pselect6 270 72, poll 7 -, ppoll 271 73, nanosleep 35 101, clock_nanosleep 230 115,
@@ -70,10 +71,13 @@ PROCESSORS = {
 
 # Classic BPF: load a word of the call, compare, return.
 _LOAD, _EQUAL, _MASKED, _RETURN = 0x20, 0x15, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
+_NUMBER, _ARCHITECTURE = 0, 4
+_FIRST_ARGUMENT, _SECOND_ARGUMENT, _FOURTH_ARGUMENT = 16, 24, 40
 _ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_UNCOUNTED_MEMORY = 0x40001  # MAP_SHARED (MAP_SHARED_VALIDATE, too), MAP_HUGETLB
+_ITSELF = 0  # the process id of prlimit64 that means the caller
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 
 
@@ -105,11 +109,14 @@ def program(machine: str) -> bytes:
         _instruction(_RETURN, _KILL_PROCESS),  # the calls of another processor have other numbers
         _instruction(_LOAD, _NUMBER),
     ]
-    clone, ioctl = allowed.pop("clone"), allowed.pop("ioctl")
+    clone, ioctl = allowed["clone"], allowed["ioctl"]
     code += _unless(clone, _FIRST_ARGUMENT, [_instruction(_MASKED, _NEW_NAMESPACES, otherwise=1)], refuse)
     for request in _TYPE_INTO_TERMINAL:
         code += _unless(ioctl, _SECOND_ARGUMENT, [_instruction(_EQUAL, request, otherwise=1)], refuse)
-    for number in sorted({*allowed.values(), clone, ioctl}):
+    mmap, prlimit = allowed["mmap"], allowed["prlimit64"]
+    code += _unless(mmap, _FOURTH_ARGUMENT, [_instruction(_MASKED, _UNCOUNTED_MEMORY, otherwise=1)], refuse)
+    code += _unless(prlimit, _FIRST_ARGUMENT, [_instruction(_EQUAL, _ITSELF, then=1)], refuse)
+    for number in sorted(allowed.values()):
         code += [_instruction(_EQUAL, number, otherwise=1), _instruction(_RETURN, _ALLOW)]
     code.append(_instruction(_RETURN, _ERROR | errno.ENOSYS))
     return b"".join(code)

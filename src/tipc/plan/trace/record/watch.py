@@ -17,6 +17,7 @@ _RECORD_END = f"{END}\0".encode()
 UNREDIRECTED = 219  # the script's own stdout: a stub that still has it writes into no log
 CHANNELS = {"stdout": 1, "stderr": 2, "xtrace": 217, "calls": 218}  # and their descriptors in the script
 LOOPING = 4000  # bytes of commands without a call: a script that waits for something in a loop
+MOST_LINE = 1024 * 1024  # bytes that a command of such a loop may have
 GRACE = 4.0  # for background jobs after the script has ended
 PAUSE = 0.005
 WEIGHING = 0.02  # seconds between two looks at the memory
@@ -95,7 +96,7 @@ class Watch:
         while not self.stopped:
             over = not self._reap() or (self._grace is not None and time.monotonic() > self._grace)
             self._count_calls()
-            self.stopped = self._limit_of_calls()
+            self.stopped = self._limit_of_calls() or self.stopped
             if over:
                 return
             self.stopped = self.stopped or self._limit()
@@ -111,8 +112,15 @@ class Watch:
             if pid == 0:
                 return True
             if pid == self.script:
-                self.exit = os.waitstatus_to_exitcode(status)
+                self._ended(os.waitstatus_to_exitcode(status))
                 self._grace = time.monotonic() + GRACE
+
+    def _ended(self, code: int) -> None:
+        # So many commands that the list of them is as large as a file may be: it did not end by itself.
+        if code == -signal.SIGXFSZ and os.fstat(self.channels["xtrace"]).st_size >= ns.FILE_LIMIT - MOST_LINE:
+            self.stopped = "quiet"
+        else:
+            self.exit = code
 
     def _count_calls(self) -> None:
         written = os.fstat(self.channels["calls"]).st_size

@@ -36,6 +36,8 @@ DEVICES = ("null", "zero", "full", "random", "urandom")
 WRITABLE = ("tmp", "root", "home", "var", "run")
 ALIASES = ("bin", "sbin", "usr/sbin", "usr/local/bin", "usr/local/sbin")
 GUARDED = ("sys", "sysrq-trigger", "irq", "bus", "fs")  # of /proc: settings of the machine
+# Of /proc: what tells of the kernel and of the caller's keys, and nothing that a script needs.
+HIDDEN = ("cmdline", "kallsyms", "kcore", "key-users", "keys", "modules", "sched_debug", "timer_list")
 STUBBED = ("tee", "sleep")  # core utilities that a stub stands before
 
 
@@ -122,6 +124,10 @@ def move_in() -> None:
         if os.path.exists(place):
             ns.mount(place, place, flags=ns.MS_BIND | ns.MS_REC)
             ns.remount_read_only(place)
+    for name in HIDDEN:
+        place = f"{NEW}/proc/{name}"
+        if os.path.exists(place):
+            ns.mount(f"{NEW}/dev/null", place, flags=ns.MS_BIND)
     ns.unmount(OLD)
     os.chdir(NEW)
     ns.pivot(".", ".")
