@@ -35,6 +35,14 @@ def read_bounded(path: Name, most: int = LARGEST) -> bytes:
     return data
 
 
+def read_large(path: Name, most: int) -> bytes:
+    """The same where most files are much smaller than ``most``: it takes memory for what is there."""
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(errno.EFBIG, f"it is larger than {_told(most)}", os.fspath(path))
+        return file.read()
+
+
 def _told(most: int) -> str:
     if most < 1 << 20:
         return f"{most >> 10} KiB"

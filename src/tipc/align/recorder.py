@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -106,12 +105,13 @@ def _as_float32(value: Any) -> Any:
 
 def read_recording(path: str | Path) -> dict[str, np.ndarray]:
     """The arrays of a file by ``stage/name``, in their order; UsageError for what is no recording."""
+    from tipc.npz import read_npz  # not in the interpreter that records
+
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_npz(path)
     except FileNotFoundError:
         raise UsageError("there is no such recording", path=str(path)) from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(wording("this is no recording: {error}", error=error), path=str(path)) from None
     wrong = _what_is_wrong(arrays)
     if wrong:

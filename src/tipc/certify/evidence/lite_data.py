@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -22,7 +23,7 @@ LIST_LIMIT = 2**20
 PIECE = 2**20
 # What the standard library raises for an archive that is damaged, or packed in a way that it does not know.
 UNREADABLE = (tarfile.TarError, zipfile.BadZipFile, OSError, EOFError, zlib.error, lzma.LZMAError, ValueError,
-              NotImplementedError, RuntimeError)  # fmt: skip
+              RuntimeError, LookupError, OverflowError, struct.error)  # fmt: skip
 IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff")
 SPLITS = {
     "train": "train",

@@ -8,6 +8,7 @@ The file is one tensor after the other, each as::
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from tipc.bounded import read_large
+
 HEAD = struct.Struct("<IQIi")
 # The numbers of paddle's VarType; bfloat16 comes as the 16 bits that it is.
 TYPES = {0: "?", 1: "<i2", 2: "<i4", 3: "<i8", 4: "<f2", 5: "<f4", 6: "<f8", 20: "u1", 21: "i1", 22: "<u2"}
@@ -23,10 +26,8 @@ LIMIT = 4 * 2**30
 
 
 def read_params(path: Path) -> list[NDArray[Any]]:
-    """The tensors of the file in its order; raises ValueError where it is not in this form."""
-    if path.stat().st_size > LIMIT:
-        raise ValueError(f"{path.name} is larger than {LIMIT} bytes")
-    return [array for array, _ in _places(path.read_bytes())]
+    """The tensors of the file in its order; raises ValueError or OSError where it is not in this form."""
+    return [array for array, _ in _places(read_large(path, LIMIT))]
 
 
 def _tensor(data: bytes, at: int) -> tuple[NDArray[Any], int]:
@@ -38,7 +39,7 @@ def _tensor(data: bytes, at: int) -> tuple[NDArray[Any], int]:
     at += HEAD.size
     kind, sides = _description(data[at : at + length])
     at += length
-    count = int(numpy.prod(sides, dtype=numpy.int64)) if sides else 1
+    count = math.prod(sides)
     size = count * kind.itemsize
     if at + size > len(data):
         raise ValueError("the file is cut off")
@@ -79,7 +80,7 @@ def write_rounded(source: Path, target: Path, seed: int = 0) -> None:
 
     What becomes of a network's outputs then is what rounding makes of them: two engines round differently.
     """
-    data = bytearray(source.read_bytes())
+    data = bytearray(read_large(source, LIMIT))
     random = numpy.random.default_rng(seed)
     for array, start in _places(bytes(data)):
         if array.dtype.kind == "f":

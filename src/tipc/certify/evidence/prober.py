@@ -25,6 +25,7 @@ from tipc.certify.engines import all_engines
 from tipc.certify.evidence.answers import KINDS, Answer, RunAnswer, RunReply, read_answer
 from tipc.certify.evidence.question import Question, QuestionGroup, is_outside
 from tipc.certify.evidence.trials import Answered, Trial
+from tipc.npz import read_npz
 from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
@@ -297,9 +298,9 @@ def read_trial(trial: Trial, path: Path, reply: RunReply) -> Answered:
     if reply.error:
         return Answered(trial, unfed=tuple(reply.unfed), error=reply.error)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            outputs = {name: file[str(index)] for index, name in enumerate(reply.outputs)}
-            inner = {name: file[str(index)] for index, name in enumerate(reply.inner, len(outputs))}
+        file = read_npz(path)
+        outputs = {name: file[str(index)] for index, name in enumerate(reply.outputs)}
+        inner = {name: file[str(index)] for index, name in enumerate(reply.inner, len(outputs))}
     except (OSError, ValueError, KeyError) as error:
         return Answered(trial, error=f"its answer cannot be read: {error}")
     return Answered(trial, outputs, tuple(reply.unfed), inner=inner)

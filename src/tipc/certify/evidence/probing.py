@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tipc.certify.engines import engines_for
 from tipc.certify.evidence.answers import Answer, ImagesAnswer
 from tipc.certify.evidence.exported import ExportedModel, exported_model
@@ -22,6 +20,7 @@ from tipc.certify.evidence.weights_file import find_weights
 from tipc.certify.scene import PlanScene, Witnessed
 from tipc.command import Command
 from tipc.kinds import EVAL, EXPORT, FP32, INFER, INT8, TRAIN
+from tipc.npz import read_npz
 from tipc.plan.model import Step
 from tipc.plan.target.interpreter import resolve
 from tipc.run.attempt import environment
@@ -98,8 +97,8 @@ def decoded_images(question: Question, answer: Answer | None) -> dict[str, Any]:
     if not isinstance(answer, ImagesAnswer) or not answer.read:
         return {}
     try:
-        with np.load(Path(question.body["answers"]) / "images.npz", allow_pickle=False) as file:
-            return {path: file[str(index)] for index, path in enumerate(answer.read)}
+        file = read_npz(Path(question.body["answers"]) / "images.npz")
+        return {path: file[str(index)] for index, path in enumerate(answer.read)}
     except (OSError, ValueError, KeyError):
         return {}
 

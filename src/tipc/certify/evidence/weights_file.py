@@ -13,6 +13,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from tipc.bounded import read_large
+
 SUFFIX = ".pdparams"
 LIMIT = 4 * 2**30
 # All that a dictionary of arrays needs. Anything else in a pickle could run code.
@@ -78,9 +80,7 @@ def find_weights(path: Path) -> Path:
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file of weights by name, however deep they lie; raises ValueError, OSError or an error
     of pickle."""
-    if path.stat().st_size > LIMIT:
-        raise ValueError(f"{path} is larger than {LIMIT} bytes")
-    content = ArraysOnly(io.BytesIO(path.read_bytes())).load()
+    content = ArraysOnly(io.BytesIO(read_large(path, LIMIT))).load()
     return dict(_arrays(content, ""))
 
 
@@ -122,7 +122,7 @@ def _read_weights(path: Path, size: int, changed: int) -> WeightsInFile:
         KeyError,
     ) as error:
         return WeightsInFile(path, error=f"{type(error).__name__}: {error}"[:300])
-    except (ImportError, IndexError, MemoryError, OverflowError, RecursionError) as error:
+    except (ImportError, LookupError, MemoryError, OverflowError, RuntimeError) as error:
         return WeightsInFile(path, error=f"a damaged file: {type(error).__name__}: {error}"[:300])
     floats = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
     return WeightsInFile(

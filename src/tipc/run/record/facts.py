@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tipc.bounded import OF_A_RUN, read_bounded
 from tipc.errors import EnvironmentProblem, wording
+from tipc.npz import read_npz
 from tipc.run.artefacts import digest as file_digest
 
 if TYPE_CHECKING:
@@ -364,10 +365,7 @@ def read_arrays(facts: StepFacts) -> dict[str, NDArray[Any]]:
     """All arrays of a step, by the keys that the facts name. Only plain arrays are read, never pickles."""
     if not facts.arrays:
         return {}
-    import numpy
-
-    with numpy.load(facts.arrays, allow_pickle=False) as file:
-        return {key: file[key] for key in file.files}
+    return read_npz(facts.arrays)
 
 
 def _arrays(told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> dict[str, NDArray[Any]]:

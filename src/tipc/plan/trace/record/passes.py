@@ -19,9 +19,7 @@ from tipc.plan.trace.record.snapshot import WHOLE
 from tipc.plan.trace.record.watch import MOST_MEMORY, MOST_WORDS
 
 MOST_PASSES = 10
-MOST_STOPPED = (
-    4  # passes in which the script did not end: each takes seconds and finds one file more at best
-)
+MOST_STOPPED = 4  # passes in which the script did not end: each takes seconds and finds one file more at best
 HOPELESS = ("calls", "words", "memory")  # reasons to stop a script after which it is not run again
 
 
