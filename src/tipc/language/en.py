@@ -53,7 +53,7 @@ REASONS = {
     "paddle-beside-tipc": "paddlepaddle is missing for {interpreter}; tipc's own has it: --python {own}",
     "old-paddle": "paddlepaddle {version} is older than 2.2, the specification's oldest",
     "no-auto-log": "auto_log, which inference imports, is missing for {interpreter}: it comes with tipc, "
-    "which has to be installed there, too (without its dependencies: pip install --no-deps)",
+    "which has to be installed there, too",
     "missing-package": "{name} of {file} is not installed: pip install -r {file}",
     "weak-gpu": "{name} has compute capability {capability}: mixed precision needs 7.0 or higher",
     "exit": "exit {status}",
