@@ -11,6 +11,7 @@ from lint_examples import FULL, PER_MODE, SLIM, line_of, replaced, with_line, wi
 from tipc.config.lint.codes import CODES
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.linter import REMARK_RULES, RULES, find_errors, lint_bytes, lint_file
+from tipc.reasons import Reason
 
 HERE = Path("/nowhere/test_tipc/configs/toy/train_infer_python.txt")
 
@@ -216,6 +217,19 @@ def test_scripts_and_their_config_files_are_looked_for_in_the_repository(tmp_pat
     assert lint(FULL, repo=tmp_path) == []
     (tmp_path / "configs/toy.yml").unlink()
     assert {finding.code for finding in lint(FULL, repo=tmp_path)} == {"TC071"}
+
+
+def test_a_slip_of_the_pen_in_a_scripts_name_is_told_with_the_name_that_is_meant(tmp_path: Path) -> None:
+    for name in ("tools/train.py", "tools/val.py", "tools/export.py", "deploy/python/infer.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for wrong, meant in (("tools/trian.py", "tools/train.py"), ("tools/quite_other.py", "")):
+        found = lint(replaced(FULL, "norm_train", f"norm_train:{wrong}"), repo=tmp_path)
+        (finding,) = [one for one in found if one.code == "TC070"]
+        fix = dict(finding.params)["fix"]
+        assert isinstance(fix, Reason)
+        assert fix.code == ("lint-did-you-mean" if meant else "lint-correct-path")
+        assert not meant or fix["text"] == meant
 
 
 def test_all_findings_of_a_file_come_at_once_in_order() -> None:

@@ -7,6 +7,7 @@ although the scripts never see it.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import NamedTuple
 
 from tipc.bounded import read_bounded
@@ -58,7 +59,7 @@ class Source(NamedTuple):
 
     def seen(self, limit: int | None = None) -> tuple[Line, ...]:
         """What a script has in ``lines[]``: blank lines dropped, of the first ``limit`` physical ones."""
-        return tuple(line for line in self.lines[:limit] if line.text)
+        return tuple([line for line in self.lines[:limit] if line.text])
 
     def error(
         self, message: str | Message, at: Value | Line | int = 0, *, remedy: str | Message = ""
@@ -74,13 +75,14 @@ class Source(NamedTuple):
         return UsageError(message, path=self.path, line=line, column=column, remedy=remedy)
 
 
+@lru_cache(maxsize=16)  # to identify, lint and plan a config each begins with its text
 def source_of(data: bytes, path: str) -> Source:
     """The text of any bytes; what is not UTF-8 survives as lone surrogates (PEP 383)."""
     text = data.decode("utf-8", "surrogateescape")
     if text.endswith("\n"):
         text = text[:-1]
     lines = text.split("\n") if data else []
-    return Source(path, tuple(Line(number, line) for number, line in enumerate(lines, 1)))
+    return Source(path, tuple(map(Line, range(1, len(lines) + 1), lines)))
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:

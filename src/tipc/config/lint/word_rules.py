@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from tipc.config.layout import Config, Row
 from tipc.config.lint.finding import LintFinding
-from tipc.config.lint.subject import Context, is_null
+from tipc.config.lint.subject import Context, closest, is_null
 from tipc.config.scripts import text_of
 from tipc.config.source import Value
 from tipc.reasons import Reason, because
@@ -183,9 +183,26 @@ def _meant(ctx: Context, folder: str, script: str) -> Reason:
         near = os.path.join(place, name)
         if os.path.isfile(os.path.join(root, near)):
             return because("lint-did-you-mean", text=near)
+    close = _close_name(root, script)
+    if close:
+        return because("lint-did-you-mean", text=close)
     if folder != ".":
         return because("lint-relative-to", folder=folder)
     return because("lint-correct-path")
+
+
+def _close_name(root: str, script: str) -> str:
+    """A script of the same folder whose name is nearly the one that is written; empty where there is none."""
+    folder, name = os.path.split(script)
+    try:
+        names = sorted(os.listdir(os.path.join(root, folder)))
+    except OSError:
+        return ""
+    ending = os.path.splitext(name)[1]
+    close = closest(name, tuple(other for other in names if other.endswith(ending)), 0.75)
+    if not close:
+        return ""
+    return os.path.join(folder, close)
 
 
 def null_inference(ctx: Context) -> Iterator[LintFinding]:
