@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tipc.certify.compare.drawn import classes_on, drawn_otherwise, samples_of
-from tipc.certify.compare.files_fed import difference, owners, what_was_fed
+from tipc.certify.compare.files_fed import Fed, difference, not_of_images, owners, what_was_fed
 
 RANDOM = np.random.default_rng(3)
 
@@ -86,6 +86,32 @@ def test_pictures_of_something_else_are_not_taken_for_the_prediction() -> None:
     other = RANDOM.integers(0, 3, (48, 64))
     looked, straight, turned = drawn_otherwise([drawn(other)], MASKS)
     assert (looked, straight, turned) == (1, 0, "")
+
+
+def test_a_picture_without_the_margins_of_its_image_is_known() -> None:
+    padded = np.zeros((1, 64, 64), "int64")
+    padded[0, :48] = MASKS[0]
+    assert drawn_otherwise([drawn(MASKS[0])], padded) == (1, 1, "")
+    middle = np.zeros((1, 64, 64), "int64")
+    middle[0, 8:56] = MASKS[1]
+    assert drawn_otherwise([drawn(MASKS[1])], middle) == (1, 1, "")
+
+
+def test_speckled_classes_are_looked_up_at_the_pixels_of_a_large_picture() -> None:
+    speckles = RANDOM.integers(0, 3, (300, 400))
+    picture = PALETTE[speckles]
+    assert drawn_otherwise([picture], [speckles]) == (1, 1, "")
+
+
+def test_noise_in_place_of_pictures_is_told_by_neighbouring_pixels() -> None:
+    smooth = np.cumsum(np.cumsum(RANDOM.standard_normal((2, 3, 200, 150)), 2), 3)
+    noise = RANDOM.standard_normal((2, 3, 200, 150))
+    nothing = Fed()
+    told = not_of_images(noise, smooth, nothing, nothing, shared=False)
+    assert told is not None
+    assert "was fed noise" in str(told)
+    for evaluated, deployed in ((smooth, smooth), (noise, noise), (smooth, noise)):
+        assert not_of_images(evaluated, deployed, nothing, nothing, shared=False) is None
 
 
 def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:

@@ -372,7 +372,7 @@ def drawn_is_predicted(scene: StepScene) -> Iterator[Outcome]:
         yield passed(told, evidence=evidence)
     elif looked:
         told = wording("{count} of {all} pictures show the predicted classes", count=straight, all=looked)
-        yield unchecked(told, required=False, evidence=evidence)
+        yield unchecked(told, required=straight == 0, evidence=evidence)
 
 
 def predicted_samples(scene: StepScene) -> list[NDArray[Any]]:

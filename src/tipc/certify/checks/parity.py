@@ -13,7 +13,7 @@ from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import exported_model
 from tipc.certify.evidence.likeness import Likeness, is_flat, likeness_inside, likenesses
-from tipc.certify.evidence.params_file import read_params
+from tipc.certify.evidence.params_file import kinds_of_numbers
 from tipc.certify.evidence.trials import (
     EVALUATION,
     NATIVE,
@@ -110,10 +110,9 @@ def bound_of_numbers(scene: StepScene) -> Bound:
     if model is None:
         return FP32
     try:
-        arrays = read_params(model.parameters)
+        kinds = kinds_of_numbers(model.parameters)
     except (OSError, ValueError):
         return FP32
-    kinds = {array.dtype.name for array in arrays if array.size > 1}
     if "uint16" in kinds:
         return BF16  # its 16 bits
     if "float16" in kinds:

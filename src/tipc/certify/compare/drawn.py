@@ -30,22 +30,42 @@ def samples_of(output: Array) -> list[Array]:
 
 
 def classes_on(sample: Array, height: int, width: int) -> Array:
-    """The classes of a sample at the pixels of a picture of this size, numbered from 0.
+    """The classes of a sample at the pixels of a thinned picture of this size, numbered from 0.
 
     Only these are looked up: to decide the class of every pixel of a large output takes long.
     """
-    rows = ((np.arange(height) + 0.5) * sample.shape[-2] / height).astype(int)
-    columns = ((np.arange(width) + 0.5) * sample.shape[-1] / width).astype(int)
+    stride = stride_of(height, width)
+    rows = ((np.arange(0, height, stride) + 0.5) * sample.shape[-2] / height).astype(int)
+    columns = ((np.arange(0, width, stride) + 0.5) * sample.shape[-1] / width).astype(int)
     classes = sample[..., rows[:, None], columns]
     if classes.ndim == 3:
         classes = classes.argmax(0)
     numbers = np.unique(classes, return_inverse=True)[1]
-    return np.asarray(numbers.reshape(height, width))
+    return np.asarray(numbers.reshape(len(rows), len(columns)))
+
+
+def parts_of(sample: Array, height: int, width: int) -> list[Array]:
+    """What of a sample a picture of this size may show: all of it, or, where the image was padded to another
+    form, its upper left or its middle."""
+    tall, wide = sample.shape[-2:]
+    scale = min(tall / height, wide / width)
+    rows, columns = round(height * scale), round(width * scale)
+    parts = [sample]
+    if (rows, columns) != (tall, wide) and rows and columns:
+        top, left = (tall - rows) // 2, (wide - columns) // 2
+        parts.append(sample[..., :rows, :columns])
+        parts.append(sample[..., top : top + rows, left : left + columns])
+    return parts
+
+
+def stride_of(height: int, width: int) -> int:
+    """By how much a picture of this size is thinned."""
+    return max(1, -(-max(height, width) // SIDE))
 
 
 def colours_of(picture: Array) -> Array | None:
     """A picture (height, width, 3) as numbers of its colours, thinned; None: it has too many."""
-    stride = max(1, -(-max(picture.shape[:2]) // SIDE))
+    stride = stride_of(*picture.shape[:2])
     small = picture[::stride, ::stride].astype(np.int64)
     codes = (small[..., 0] << 16) | (small[..., 1] << 8) | small[..., 2]
     colours, numbers = np.unique(codes, return_inverse=True)
@@ -75,9 +95,11 @@ def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tupl
         if colours is None:
             continue
         looked += 1
-        if colours.shape not in fitted:
-            fitted[colours.shape] = [classes_on(sample, *colours.shape) for sample in samples]
-        masks = fitted[colours.shape]
+        size = picture.shape[:2]
+        if size not in fitted:
+            parts = [part for sample in samples for part in parts_of(sample, *size)]
+            fitted[size] = [classes_on(part, *size) for part in parts]
+        masks = fitted[size]
         upright = max(explained(colours, mask) for mask in masks)
         other = {
             name: max(explained(colours[::down, ::right], mask) for mask in masks)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,10 @@ def what_was_fed(pictures: Array, files: Mapping[str, Array]) -> Fed:
     flips = [flip for _picture, _file, flip in seen]
     order = agreed(orders)
     slopes = [line for picture, file, _flip in seen for line in [straight(picture, file, order)] if line]
-    slope, offset = np.median(np.array(slopes), 0) if slopes else (0.0, 0.0)
-    return Fed(len(seen), order, agreed(flips), float(slope), float(offset))
+    slope = offset = 0.0
+    if slopes:
+        slope, offset = median(one[0] for one in slopes), median(one[1] for one in slopes)
+    return Fed(len(seen), order, agreed(flips), slope, offset)
 
 
 def owners(pictures: Array, files: Mapping[str, Array]) -> list[str]:
@@ -167,15 +170,20 @@ def sampled(
 def unit(picture: Array) -> Array:
     """Without its mean and of length 1, so that a product of two is their correlation; 0 for a constant."""
     moved = picture - picture.mean()
-    length = float(np.linalg.norm(moved))
+    length = product(moved.ravel(), moved.ravel()) ** 0.5
     return np.asarray(moved / length) if length > 1e-12 else np.zeros_like(moved)
 
 
 def correlation(one: Array, other: Array) -> float:
     """Of two arrays of one shape; 0 where one of them is constant."""
     first, second = one.ravel() - one.mean(), other.ravel() - other.mean()
-    size = float(np.linalg.norm(first) * np.linalg.norm(second))
-    return float(first @ second) / size if size > 1e-12 else 0.0
+    size = (product(first, first) * product(second, second)) ** 0.5
+    return product(first, second) / size if size > 1e-12 else 0.0
+
+
+def product(one: Array, other: Array) -> float:
+    """Of two vectors. Not by the threads of BLAS, which wait for each other longer than this takes."""
+    return float(np.einsum("i,i->", one, other))
 
 
 def order_of(fed: Array, file: Array) -> str:
@@ -208,9 +216,12 @@ def agreed(words: list[str]) -> str:
 
 
 def neighbours_alike(pictures: Array) -> float:
-    """The mean correlation of neighbouring pixels in pictures (batch, channels, height, width)."""
+    """The mean correlation of neighbouring pixels in the middle of pictures (batch, channels, height,
+    width)."""
     values = []
-    for picture in pictures[:MOST].astype(np.float64):
+    top, left = (max(0, (side - SIDE) // 2) for side in pictures.shape[2:])
+    middle = pictures[:MOST, :, top : top + SIDE, left : left + SIDE]
+    for picture in middle.astype(np.float64):
         for channel in picture[:3]:
             values.append(correlation(channel[:, 1:], channel[:, :-1]))
             values.append(correlation(channel[1:], channel[:-1]))

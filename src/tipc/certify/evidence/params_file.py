@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,18 @@ LIMIT = 4 * 2**30
 def read_params(path: Path) -> list[NDArray[Any]]:
     """The tensors of the file in its order; raises ValueError or OSError where it is not in this form."""
     return [array for array, _ in _places(read_large(path, LIMIT))]
+
+
+def kinds_of_numbers(path: Path) -> frozenset[str]:
+    """The types of the file's tensors that have several numbers; read once, unless it changes. Raises as
+    ``read_params`` does."""
+    state = path.stat()
+    return _kinds_of_numbers(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _kinds_of_numbers(path: Path, _size: int, _changed: int) -> frozenset[str]:
+    return frozenset(array.dtype.name for array in read_params(path) if array.size > 1)
 
 
 def _tensor(data: bytes, at: int) -> tuple[NDArray[Any], int]:
