@@ -372,6 +372,30 @@ def test_what_could_not_be_seen_is_unchecked_and_no_failure(name: str, run: Run,
     assert all(words in one.message for one in found)
 
 
+def saved_elsewhere(honest: Honest) -> None:
+    """The export wrote into a folder for a while, and moved its files."""
+    [export] = honest.processes["cell/export"].exports
+    files = {path.replace("inference.", "scratch/inference."): value for path, value in export.files.items()}
+    assert files.keys() != export.files.keys()
+    path = export.path.replace("inference", "scratch/inference")
+    honest.change("export", exports=(replace(export, path=path, files=files),))
+
+
+def test_a_model_that_was_moved_is_known_by_its_bytes(run: Run, judge: Judge) -> None:
+    def compared(found: list[Finding]) -> set[str]:
+        [engines] = [one for one in found if one.check == "TP302"]
+        return {row["source"] for row in engines.evidence["table"]}
+
+    assert compared(judge(run, saved_elsewhere)) == {EVALUATION, SEEDED}
+
+    def of_another_model(honest: Honest) -> None:
+        saved_elsewhere(honest)
+        [export] = honest.processes["cell/export"].exports
+        honest.change("export", exports=(replace(export, files=dict.fromkeys(export.files, "other")),))
+
+    assert compared(judge(run, of_another_model)) == {EVALUATION}
+
+
 def folder_of_images(folder: Path, count: int) -> list[str]:
     for number in range(count):
         (folder / f"{number}.png").write_bytes(b"")

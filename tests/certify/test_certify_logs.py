@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -311,3 +312,26 @@ def test_long_lines_of_one_kind_cost_no_more_than_their_length(tmp_path: Path, l
     read_log(path)
     read_predictions(path)
     assert autolog_block(path) is None
+
+
+WHOLE = (
+    "[Epoch 1, iter: {iter}] loss: 2.532866, avg_reader_cost: 0.018950 sec, avg_batch_cost: 0.189971 sec, "
+    "avg_samples: 4, avg_ips: 21.05585 images/sec"
+)
+
+
+@pytest.mark.parametrize("width", [50, 60, 70, 80, 100, 120, 200])
+def test_training_lines_that_were_wrapped_are_read_whole(width: int, tmp_path: Path) -> None:
+    lines = []
+    for number in range(3):
+        lines += textwrap.wrap(WHOLE.format(iter=number), width)
+    log = tmp_path / "train.log"
+    log.write_text("\n".join(["starting", *lines, "Evaluation: top1: 0.8750", "saved to out:8"]))
+    rows = read_log(log).training
+    assert [row.iteration for row in rows] == [0, 1, 2]
+    for row in rows:
+        assert row.values == {
+            "loss": 2.532866, "avg_reader_cost": 0.01895, "avg_batch_cost": 0.189971, "avg_samples": 4.0,
+            "avg_ips": 21.05585,
+        }  # fmt: skip
+        assert row.units["avg_reader_cost"] == "sec"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene
 from tipc.kinds import EXPORT, INFER, PARAMETERS, STRUCTURES
 from tipc.plan.model import Step
@@ -79,8 +81,17 @@ def _models(scene: PlanScene, step: Step) -> list[ExportedModel]:
         for structure in sorted(folder.glob(f"*{suffix}")):
             model = _files(structure.with_suffix(""), None)
             if model is not None:
-                found.append(model)
+                found.append(replace(model, facts=_moved_from(model, exports_seen(scene.facts(step)))))
     return found
+
+
+def _moved_from(model: ExportedModel, exports: Sequence[ExportFacts]) -> ExportFacts | None:
+    """The export whose files these are, byte by byte: a script may save elsewhere and move them here."""
+    digests = {digest_of(model.structure), digest_of(model.parameters)}
+    for export in reversed(exports):
+        if digests <= set(export.files.values()):
+            return export
+    return None
 
 
 def _files(prefix: Path, export: ExportFacts | None) -> ExportedModel | None:

@@ -61,6 +61,13 @@ PROGRESS = ("epoch", "iter", "iters", "iteration", "global_step", "eta", "step")
 INTERVAL = ("loss", "avg_", "ips")
 EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b", re.IGNORECASE)
 TRAINING = re.compile(r"\[train\]", re.IGNORECASE)
+# The end of a line that was wrapped, and how the next one goes on: with a figure, a unit or a further name.
+WRAPPED = re.compile(r"(?:,|:|\d|\bsec)\s*$")
+GOES_ON = re.compile(
+    r"\s*(?:[\d.]+\s*(?:sec|ms|images|samples|imgs)\b|(?:sec|images/sec|samples/sec)\b"
+    r"|(?:avg_(?:reader_cost|batch_cost|samples|ips)|loss):)"
+)
+MOST_WRAPPED = 4  # lines of one
 SUMMARY = re.compile(r"\[avg\]|\baverage\b|\bsummary\b", re.IGNORECASE)
 # One of them is in each line that the pattern is found in; they are much quicker to look for.
 EVALUATION_WORDS = ("eval", "test", "val")
@@ -117,11 +124,36 @@ class TrainingReader:
 
     def __init__(self) -> None:
         self.found = KeptLines(self._understand)
+        self.waiting: list[tuple[int, str]] = []  # a line, and those that go on with it
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""
-        if has_one_of(INTERVAL, text):
+        if self.waiting and self._goes_on(number, text):
+            self.waiting.append((number, text))
+            return
+        self._settle()
+        if not has_one_of(INTERVAL, text):
+            return
+        if WRAPPED.search(text):
+            self.waiting = [(number, text)]
+        else:
             self.found.add(number, text)
+
+    def all(self) -> tuple[TrainingLine, ...]:
+        """What was found."""
+        self._settle()
+        return self.found.all()
+
+    def _goes_on(self, number: int, text: str) -> bool:
+        """Whether a line is the rest of the one that waits: rich wraps at the width of a terminal."""
+        last, before = self.waiting[-1]
+        near = number == last + 1 and len(self.waiting) < MOST_WRAPPED
+        return near and bool(WRAPPED.search(before) and GOES_ON.match(text))
+
+    def _settle(self) -> None:
+        if self.waiting:
+            self.found.add(self.waiting[0][0], " ".join(text.strip() for _, text in self.waiting))
+            self.waiting = []
 
     def _understand(self, number: int, text: str) -> TrainingLine | None:
         if has_one_of(SUMMARY_WORDS, text) and SUMMARY.search(text):

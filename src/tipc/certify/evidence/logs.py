@@ -89,7 +89,7 @@ def _read(path: Path) -> Log:
             reader.feed(number, text)
     return Log(
         count,
-        training.found.all(),
+        training.all(),
         evaluation.found.all(),
         errors.errors(),
         tuple(complaints.found),
