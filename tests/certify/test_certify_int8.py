@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from certify_chain import plan_of, run_chain
 from certify_facts import ANSWERS, EVALUATION, Honest
 from certify_plain_repo import make_plain_repo
 
+from tipc.certify.checks.parity import Compared, agrees_as_on_images
 from tipc.certify.compare.agreement import INT8, Agreement, compare
+from tipc.certify.evidence.likeness import likenesses
 from tipc.certify.evidence.params_file import _places
 from tipc.certify.evidence.prober import Prober
 from tipc.certify.evidence.question import Question, QuestionGroup
-from tipc.certify.evidence.trials import NATIVE, SIMULATED, Trial
+from tipc.certify.evidence.trials import NATIVE, SEEDED, SIMULATED, Answered, Trial
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
+from tipc.kinds import FP32, PACT
 from tipc.run.record.results import Run
 
 INT8_ENGINE = "onednn-int8"
@@ -219,3 +223,31 @@ def test_a_network_whose_decisions_rounding_turns_is_not_certified_in_int8(
     finding = int8_finding(run, judge, int8, int8)
     assert (finding.status, finding.required) == (UNCHECKED, True), finding.message
     assert "turns the decisions" in finding.message
+
+
+def answered(source: str, engine: str, values: Any) -> Answered:
+    trial = Trial(source, engine, {}, Path("m"), Path("p"))
+    return Answered(trial, {"y": np.array(values, "float32")})
+
+
+@pytest.mark.parametrize(
+    ("precision", "moved", "agrees"),
+    [
+        (PACT, 0.02, True),  # all that the two pictures of noise differ by, and little of what images do
+        (PACT, 2.0, False),
+        (FP32, 0.02, False),
+    ],
+)
+def test_an_engine_is_held_to_what_images_make_of_a_quantised_network(
+    precision: str, moved: float, agrees: bool
+) -> None:
+    images = answered(EVALUATION, NATIVE, [[1.0, -2.0], [-3.0, 2.0], [4.0, 0.0]])
+    noise = answered(SEEDED, NATIVE, [[0.5, 0.1], [0.52, 0.12]])
+    engine = answered(SEEDED, "onednn", np.array([[0.5, 0.1], [0.52, 0.12]]) + moved)
+    scene: Any = SimpleNamespace(
+        cell=SimpleNamespace(precision=precision), step=None, trials=lambda _step: (images, noise, engine)
+    )
+    found = likenesses(noise.outputs, engine.outputs, 2)
+    compared = Compared(engine, found, INT8)
+    assert compared.wrong is not None
+    assert agrees_as_on_images(scene, compared) is agrees

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, compare
+import numpy as np
+
+from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, columns, compare
 from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import exported_model
@@ -306,7 +308,7 @@ def engines(scene: StepScene) -> Iterator[Outcome]:
                 continue
             rows.append(compared)
             wrong = wrong_in_engine(engine, compared)
-            if wrong is not None:
+            if wrong is not None and not agrees_as_on_images(scene, compared):
                 yield failed(wrong, evidence=evidence_of(*rows))
                 return
     broken = [one for one in asked if one.error]
@@ -317,6 +319,29 @@ def engines(scene: StepScene) -> Iterator[Outcome]:
         yield passed(told, evidence=evidence_of(*rows))
     elif asked:
         yield unchecked("no answer of the exported network is known", required=False)
+
+
+def agrees_as_on_images(scene: StepScene, compared: Compared) -> bool:
+    """Whether an engine agrees on seeded inputs by as much as a quantised network's answers to images vary.
+
+    Noise may be all one to such a network: its answers hardly differ, and the last bit of a float, which
+    decides between two steps of 8 bits in each layer, is a large share of that. The signal is what images
+    make of it.
+    """
+    trial = compared.trial
+    images, seeded = trial_of(scene, EVALUATION), trial_of(scene, SEEDED)
+    if scene.cell.precision != PACT or trial.trial.source != SEEDED or images is None or seeded is None:
+        return False
+    for name, value in seeded.outputs.items():
+        answer, other = trial.outputs.get(name), images.outputs.get(name)
+        if answer is None or other is None or value.dtype.kind != "f" or value.ndim < 2:
+            return False
+        reference = columns(value).astype(np.float64)
+        spread = np.maximum(reference.std(0), columns(other).std(0))
+        noise = np.sqrt(((reference - columns(answer)) ** 2).mean(0))
+        if not (noise <= compared.bound.noise * spread).all():
+            return False
+    return True
 
 
 def wrong_in_engine(engine: str, compared: Compared) -> Message | None:
