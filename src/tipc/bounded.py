@@ -1,4 +1,4 @@
-"""Files of strangers, read whole: regular ones only, and only up to a size."""
+"""Files of strangers, read whole: regular ones only, and only up to a size; and files beside theirs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 LARGEST = 4 * 1024 * 1024  # no config, script or settings file of a repository comes near it
@@ -24,6 +25,13 @@ def open_regular(path: Name) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
+
+
+def open_fresh(path: Name) -> BinaryIO:
+    """A new file, to be written, whatever lay there: through a link one would write elsewhere."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return open(path, "xb")
 
 
 def read_bounded(path: Name, most: int = LARGEST) -> bytes:

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from tipc.bounded import LARGEST, read_beginning, read_bounded, read_bounded_text
+from tipc.certify import scaffold
+from tipc.config.lint.fix import write_atomically
 from tipc.errors import UsageError
+from tipc.run.record.disk import write_text
 from tipc.settings import read_settings
 
 CONFIG = "test_tipc/configs/toy/train_infer_python.txt"
@@ -157,3 +160,37 @@ def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
         more.write(b"x")
     with pytest.raises(OSError, match="larger than 4 MiB"):
         read_bounded(file)
+
+
+def replace_record(path: Path) -> None:
+    write_text(path, "new\n")
+
+
+def replace_config(path: Path) -> None:
+    write_atomically(path, b"new\n")
+
+
+def replace_template(path: Path) -> None:
+    scaffold.write(path.parent, {path.name: "new\n"}, force=True)
+
+
+@pytest.mark.parametrize(
+    ("replace", "beside"),
+    [
+        (replace_record, ".{name}.{pid}.part"),
+        (replace_config, ".{name}.{pid}"),
+        (replace_template, ".{name}.new"),
+    ],
+)
+def test_nothing_is_written_through_a_link_of_the_repository(
+    tmp_path: Path, replace: Callable[[Path], None], beside: str
+) -> None:
+    outside, path = tmp_path / "outside", tmp_path / "repo" / "file"
+    outside.write_text("mine\n")
+    path.parent.mkdir()
+    path.write_text("old\n")
+    (path.parent / beside.format(name=path.name, pid=os.getpid())).symlink_to(outside)
+    replace(path)
+    assert path.read_text() == "new\n"
+    assert not path.is_symlink()
+    assert outside.read_text() == "mine\n"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tipc.bounded import open_fresh
 from tipc.errors import EnvironmentProblem, UsageError, wording
 
 HERE = Path(__file__).parent
@@ -173,7 +174,8 @@ def write(repo: Path, files: Mapping[str, str], *, force: bool) -> tuple[list[st
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             scratch = path.with_name(f".{path.name}.new")
-            scratch.write_text(text, encoding="utf-8")
+            with open_fresh(scratch) as file:
+                file.write(text.encode("utf-8"))
             scratch.replace(path)
         except OSError as error:
             raise UsageError(

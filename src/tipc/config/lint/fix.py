@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from tipc.bounded import open_fresh
 from tipc.config.lint.finding import Edit, LintFinding
 from tipc.config.lint.linter import Name, lint_bytes
 from tipc.config.source import source_of
@@ -132,7 +133,8 @@ def write_atomically(path: Name, data: bytes) -> None:
     target = Path(path).resolve()
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        fresh.write_bytes(data)
+        with open_fresh(fresh) as file:
+            file.write(data)
         fresh.chmod(target.stat().st_mode & 0o7777)
         fresh.replace(target)
     except OSError:

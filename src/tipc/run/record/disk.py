@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tipc.bounded import open_fresh
 from tipc.errors import EnvironmentProblem, wording
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -84,7 +85,7 @@ def write_parts(path: Path, parts: Iterable[str]) -> str:
     digest = hashlib.sha256()
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(part, "wb") as file:
+        with open_fresh(part) as file:
             for text in parts:
                 raw = text.encode("utf-8", "surrogateescape")
                 digest.update(raw)

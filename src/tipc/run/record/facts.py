@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tipc.bounded import OF_A_RUN, read_bounded
+from tipc.bounded import OF_A_RUN, open_fresh, read_bounded
 from tipc.errors import EnvironmentProblem, wording
 from tipc.npz import read_npz
 from tipc.run.artefacts import digest as file_digest
@@ -314,7 +314,7 @@ def store_facts(base: Path, told: Mapping[str, Any] | None, bodies: Sequence[byt
         import numpy
 
         with _part_of(arrays_file(base)) as part:
-            with part.open("wb") as file:
+            with open_fresh(part) as file:
                 numpy.savez(file, **arrays)  # type: ignore[arg-type]
             digest = file_digest(part)
     content = {"version": VERSION, "arrays_sha256": digest, **asdict(facts)}
@@ -357,8 +357,8 @@ def _part_of(target: Path) -> Iterator[Path]:
 
 def _write(target: Path, content: bytes) -> None:
     """A file in one piece."""
-    with _part_of(target) as part:
-        part.write_bytes(content)
+    with _part_of(target) as part, open_fresh(part) as file:
+        file.write(content)
 
 
 def read_arrays(facts: StepFacts) -> dict[str, NDArray[Any]]:

@@ -236,7 +236,7 @@ def _new_directory(folder: Path, started: float, name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         ignore = folder.parent / ".gitignore"
-        if not ignore.exists():
+        if not os.path.lexists(ignore):  # nor a link that leads nowhere: one would write behind it
             ignore.write_text("*\n", encoding="utf-8")  # results are not sources
         for number in range(1, 1000):
             directory = folder / f"{stamp}-{name}"
