@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tipc.cli.options import Parser
 from tipc.errors import code_of
+from tipc.language import say
 
 
 def main(argv: list[str]) -> int:
@@ -22,6 +23,8 @@ def main(argv: list[str]) -> int:
     found = documents(
         args.repo, views_of_repository(args.repo, args.runs, finished=True), LANGUAGES[args.lang]
     )
+    from tipc.report.terminal import padded
+
     changed = False
     for document in found:
         changed = changed or document.changed
@@ -36,7 +39,7 @@ def main(argv: list[str]) -> int:
         if document.changed and not args.check:
             document.path.parent.mkdir(parents=True, exist_ok=True)
             write_text(document.path, document.new)
-        sys.stdout.write(f"{state:<14}  {document.path}\n")
+        sys.stdout.write(f"{padded(say(state), 14)}  {document.path}\n")
     return code_of(not (args.check and changed))
 
 

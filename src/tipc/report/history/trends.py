@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from time import localtime, strftime
 
+from tipc.language import say
 from tipc.report.figures import HIGHER, OF_THE_MACHINE
 from tipc.report.history.history_store import Figure, PastRun
 from tipc.report.history.spread import between_runs, on_scale
@@ -24,7 +25,7 @@ def trends(entries: Sequence[PastRun], metric: str, words: str = "") -> list[Lin
                 found.setdefault((entry.machine, *one.key), []).append((entry, one))
     courses = dict(sorted(found.items()))
     titles = ("figure", "course", "first", "last", "change", "varies by", "runs", "since")
-    head: list[Line] = [[Span(word, "dim")] for word in titles]
+    head: list[Line] = [[Span(say(word), "dim")] for word in titles]
     title, *rows = aligned([head, *map(_row, courses.values())], gap="  ")
     lines: list[Line] = []
     place = ("", "")
