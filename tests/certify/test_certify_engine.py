@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from certify_answers import alarms
+from certify_answers import alarms, honest_answers
 from certify_chain import plan_of, run_chain
+from certify_facts import Honest
 from certify_plain_repo import make_plain_repo
 
 from tipc.certify import certifier
 from tipc.certify.check_text import why_open
+from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.log_text import verdict_text
 from tipc.certify.evidence.probing import Asked
 from tipc.certify.scene import PlanScene
@@ -185,3 +187,23 @@ def test_what_rounding_does_is_asked_only_where_a_comparison_does_not_pass_witho
     verdict = certifier.certify(run)
     assert asked == rounds
     assert [finding.status for finding in verdict.findings] == [first[1] if len(rounds) == 1 else "pass"]
+
+
+@pytest.mark.parametrize(("limited", "status"), [(True, UNCHECKED), (False, FAIL)])
+def test_a_model_that_a_limit_of_ours_kept_from_answering_is_unchecked_and_not_failed(
+    run: Run, limited: bool, status: str
+) -> None:
+    honest, answers = Honest(run), honest_answers(run)
+    answers["model", run.plans[0].key, "cell/export"] = ModelAnswer(error="out of memory", limited=limited)
+    tried = dict(honest.tried())
+    for key, found in tried.items():
+        tried[key] = tuple(
+            replace(one, error="out of memory", limited=limited, outputs={})
+            if one.trial.engine != "native"
+            else one
+            for one in found
+        )
+    scene = PlanScene(run, run.plans[0], 0, answers, honest.witnessed(), tried)
+    found_of = {one.check: one for one in certifier.plan_findings(scene)}
+    for check in ("TX702", "TP302"):
+        assert (found_of[check].status, found_of[check].required) == (status, True)

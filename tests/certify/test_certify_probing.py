@@ -138,6 +138,26 @@ def test_a_probe_that_eats_memory_is_ended(tmp_path: Path, monkeypatch: pytest.M
     fake_probe(tmp_path, monkeypatch, hoard + "time.sleep(60)\n")
     found = ask(questions(tmp_path, 1), tmp_path / "log", 60)
     assert "of memory" in found["model", "plan", "0"].error
+    assert found["model", "plan", "0"].limited
+
+
+def test_what_takes_too_much_memory_beside_others_is_asked_once_more_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prober, "MEMORY", 60 * 2**20)
+    monkeypatch.setattr(prober.os, "sched_getaffinity", lambda pid: {0, 1})
+    source = (
+        "if int(sys.argv[3]) > 1:\n"
+        "    hoard = bytearray(120 * 2**20)\n"
+        "    for i in range(0, len(hoard), 4096):\n"
+        "        hoard[i] = 1\n"
+        "    time.sleep(60)\n"
+        "for item in json.load(open(sys.argv[1])):\n"
+        "    answers.write(json.dumps({'id': item['id'], 'answer': {'outputs': 7}}) + '\\n')\n"
+    )
+    fake_probe(tmp_path, monkeypatch, source)
+    found = ask(questions(tmp_path, 2), tmp_path / "log", 60)
+    assert [found["model", "plan", str(index)].error for index in range(2)] == ["", ""]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ FINDINGS_MODEL = {
         "只有一个样本：只能试一种 batch 大小"
     ),
     "it refuses batch 1: {error}": "它拒绝 batch 1：{error}",
+    "batch 1 could not be tried: {error}": "无法尝试 batch 1：{error}",
     "the predictions depend on the batch: one by one, output {name} has {figures}": (
         "预测结果取决于 batch：逐个输入时，输出 {name} 为 {figures}"
     ),

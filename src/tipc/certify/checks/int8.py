@@ -11,7 +11,7 @@ from tipc.certify.checks.parity import (
     against_evaluation,
     against_network,
     bound_for,
-    cannot_run,
+    broken_engine,
     engine_precision,
     evidence_of,
     trial_of,
@@ -49,7 +49,7 @@ def int8_drop(scene: StepScene) -> Iterator[Outcome]:
         return
     broken = [one for one in tried if one.error]
     if broken:
-        yield failed(cannot_run(broken[0]))
+        yield broken_engine(broken[0])
         return
     metric = metric_drop(scene)
     if metric is not None:

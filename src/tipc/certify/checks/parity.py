@@ -4,7 +4,7 @@ engine."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,7 +313,7 @@ def engines(scene: StepScene) -> Iterator[Outcome]:
                 return
     broken = [one for one in asked if one.error]
     if broken and broken[0].trial.engine != NATIVE and broken[0].trial.source == EVALUATION:
-        yield failed(cannot_run(broken[0]), evidence=evidence_of(*rows))
+        yield broken_engine(broken[0], evidence_of(*rows))
     elif rows:
         told = wording("{engines}: {figures}", engines=", ".join(names), figures=rows[0].best.text())
         yield passed(told, evidence=evidence_of(*rows))
@@ -360,9 +360,12 @@ def wrong_in_engine(engine: str, compared: Compared) -> Message | None:
     )
 
 
-def cannot_run(one: Answered) -> Message:
-    """What is said of an engine that broke."""
-    return wording("{engine} cannot run it: {error}", engine=one.trial.engine, error=one.error)
+def broken_engine(one: Answered, evidence: Mapping[str, Any] | None = None) -> Outcome:
+    """What follows where an engine gave no answer: a failure, unless it was we who ended it."""
+    told = wording("{engine} cannot run it: {error}", engine=one.trial.engine, error=one.error)
+    if one.limited:
+        return unchecked(told, evidence=evidence)
+    return failed(told, evidence=evidence)
 
 
 def engine_precision(name: str) -> str:
@@ -389,6 +392,9 @@ def batches(scene: StepScene) -> Iterator[Outcome]:
     count = samples_of(single.trial.feeds)
     if count < 2:
         yield unchecked("there is a single sample: one batch size is all that can be tried", required=False)
+        return
+    if single.limited:
+        yield unchecked(wording("batch 1 could not be tried: {error}", error=single.error))
         return
     if single.error:
         yield failed(wording("it refuses batch 1: {error}", error=single.error))

@@ -7,10 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 
 class Answer(BaseModel):
-    """What every answer has; ``error`` says why the question has none."""
+    """What every answer has; ``error`` says why the question has none, and ``limited`` that the reason is a
+    limit of ours (time, memory): nothing is known about the model then."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=True)
     error: str = ""
+    limited: bool = False
     missing: str = ""  # what the repository does not have (parity.py, one of its functions): nobody's error
     seconds: float = 0.0
 

@@ -40,6 +40,14 @@ LOOK_AT_MEMORY = 1.0
 HARMLESS = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8")
 
 
+@dataclass(frozen=True)
+class End:
+    """How a probe ended that had not answered."""
+
+    reason: str
+    limited: bool = False  # ended by us: it took too long, or too much memory
+
+
 @dataclass
 class Asking:
     """A probe that was started: what it was asked, and where it writes."""
@@ -72,7 +80,7 @@ class Prober:
         self._prepared: list[Asking] = []
         self._answers: dict[str, Answer] = {}  # by Question.digest
         self._tried: dict[str, Answered] = {}  # by Trial.digest
-        self._ends: dict[str, str] = {}  # Question.digest → how the process ended that did not answer
+        self._ends: dict[str, End] = {}  # Question.digest → how the process ended that did not answer
         self._count = 0
         self._looked = 0.0
 
@@ -173,7 +181,7 @@ class Prober:
         for number, question in enumerate(asking.asked):
             line = lines.get(question.digest)
             if line is None:
-                self._ends[question.digest] = end
+                self._ends[question.digest] = End(end, limited=bool(asking.end))
                 continue
             answer = read_answer(question.key[0], json.dumps(line.get("answer")))
             self._keep(question, answer, asking.folder / str(number))
@@ -185,7 +193,9 @@ class Prober:
             if number < len(replies):
                 self._tried[trial.digest] = read_trial(trial, folder / f"{number}.npz", replies[number])
             else:
-                self._tried[trial.digest] = Answered(trial, error=answer.error or "the probe gave no answer")
+                self._tried[trial.digest] = Answered(
+                    trial, error=answer.error or "the probe gave no answer", limited=answer.limited
+                )
 
     def look_after(self) -> None:
         """End a probe, with all that it started, when one answer takes too long or too much memory."""
@@ -206,24 +216,31 @@ class Prober:
     # -------------------------------------------------------------------------------------- all of them
     def ask(self, asked: list[Question], say: Callable[[str], None] = lambda text: None) -> None:
         """Put every question that has no good answer yet, and wait. If a process dies, what it has not
-        answered goes to another, as long as that leads on; what remains has the reason for an answer."""
+        answered goes to another, as long as that leads on; what remains has the reason for an answer. What
+        took too long or too much memory beside others is asked once more, one by one."""
         self._wait(say)
         self._forget_errors()
         left = self.open_questions(asked)
+        at_once = len(os.sched_getaffinity(0))
         while left:
             groups: dict[QuestionGroup, list[Question]] = {}
             for question in left:
                 groups.setdefault(question.group, []).append(question)
             for those in groups.values():
-                task = self.prepare(those, len(os.sched_getaffinity(0)))
+                task = self.prepare(those, at_once)
                 self.started(task, self.executor.start(task))
             self._wait(say)
             before, left = left, self.open_questions(asked)
-            if len(left) == len(before):
+            if len(left) < len(before):
+                continue
+            limited = any(self._ends[one.digest].limited for one in left if one.digest in self._ends)
+            if at_once == 1 or len(left) == 1 or not limited:
                 break
+            at_once = 1
         for question in left:
-            why = self._ends.get(question.digest, "the probe gave no answer")
-            self._keep(question, KINDS[question.key[0]](error=why), self.scratch)
+            end = self._ends.get(question.digest, End("the probe gave no answer"))
+            answer = KINDS[question.key[0]](error=end.reason, limited=end.limited)
+            self._keep(question, answer, self.scratch)
         for question in asked:
             self._answers.setdefault(question.digest, Answer())
 

@@ -80,6 +80,7 @@ class Answered:
     outputs: Arrays = field(default_factory=dict)  # in the model's order
     unfed: tuple[str, ...] = ()
     error: str = ""
+    limited: bool = False  # the error is a limit of ours (time, memory), not the model's
     inner: Arrays = field(default_factory=dict)  # values inside the model, asked for where outputs are flat
 
 
