@@ -361,6 +361,10 @@ UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "a tensor was changed a little after training": (
         saved(at_step=6, trained=1, apart=0.5, changed="head.weight"), "TT902", "head.weight is not",
     ),
+    "trained weights were scaled before they were saved": (
+        saved(at_step=6, trained=0, apart=1.0, judged=4, strayed=("conv.weight",)),
+        "TT902", "1 of 4 tensors, conv.weight for one",
+    ),
 }  # fmt: skip
 
 
@@ -477,6 +481,13 @@ def test_of_two_networks_that_were_trained_together_one_may_be_saved_alone(run: 
 
     [finding] = [one for one in judge(run, edit) if one.check == "TT902"]
     assert finding.status == PASS, finding.message
+
+
+def test_averages_of_which_few_tensors_came_back_to_where_they_began_pass(run: Run, judge: Judge) -> None:
+    edit = saved(at_step=6, trained=0, apart=0.1, judged=40, strayed=("stem.weight",))
+    [finding] = [one for one in judge(run, edit) if one.check == "TT902"]
+    assert finding.status == PASS
+    assert finding.message.startswith("averages")
 
 
 def test_without_a_witness_nothing_is_certified(run: Run, judge: Judge) -> None:

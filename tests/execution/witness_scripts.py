@@ -288,6 +288,8 @@ for _ in range(4):
 os.makedirs('out', exist_ok=True)
 paddle.save(net.state_dict(), 'out/net.pdparams')
 paddle.save(average, 'out/average.pdparams')
+paddle.save({name: value * 1.02 for name, value in average.items()}, 'out/uncorrected.pdparams')
+paddle.save({name: value * 0.5 for name, value in state.items()}, 'out/scaled.pdparams')
 paddle.save(other.state_dict(), 'out/other.pdparams')
 net.eval()
 net.set_state_dict(paddle.load('out/other.pdparams'))

@@ -98,6 +98,11 @@ FINDINGS_RUN = {
     "{tensor} is not what the optimiser left, and others are: it was changed after training": (
         "{tensor} 不是优化器留下的值，而其他张量是：它在训练之后被改动"
     ),
+    "{count} of {judged} tensors, {first} for one, are neither what the optimiser left nor averages: each"
+    " lies off the way that it went": (
+        "{judged} 个张量中有 {count} 个（例如 {first}）既不是优化器留下的值，也不是平均值："
+        "每个都偏离了自己走过的路径"
+    ),
     "averages: they lie along the way that training went (off by {share:.2g} of it)": (
         "平均值：位于训练所走的路径上（偏离该路径的 {share:.2g}）"
     ),

@@ -23,6 +23,7 @@ LOAD_THEM = "load them with paddle.load before the first step, or leave the opti
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
 ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
 ELSEWHERE = 3.0  # and from here on it is another network
+FEW = 0.1  # of the tensors of an average may lie off their own ways
 
 
 def seen_process(scene: StepScene) -> tuple[ProcessFacts | None, Outcome | None]:
@@ -374,6 +375,15 @@ def off_the_way(save: WeightsFile, evidence: dict[str, object]) -> Outcome:
             tensor=save.changed,
         )
         return unchecked(told, evidence=evidence)
+    if 0 <= save.apart <= ALONG and len(save.strayed) > FEW * save.judged:
+        told = wording(
+            "{count} of {judged} tensors, {first} for one, are neither what the optimiser left nor averages: "
+            "each lies off the way that it went",
+            count=len(save.strayed),
+            judged=save.judged,
+            first=save.strayed[0],
+        )
+        return unchecked(told, evidence={**evidence, "strayed": save.strayed[:20]})
     if 0 <= save.apart <= ALONG:
         told = wording(
             "averages: they lie along the way that training went (off by {share:.2g} of it)", share=save.apart

@@ -59,6 +59,8 @@ class WeightsFile:
     trained: int = -1  # written: how many of the tensors that are optimised are in it as they were then
     apart: float = -1.0  # written: how far off the way that training has gone, in shares of it; -1: unknown
     changed: str = ""  # written: a tensor that is not as trained, where others are
+    judged: int = 0  # written: tensors that are not as trained and were looked at one by one
+    strayed: tuple[str, ...] = ()  # written: those of them that lie off their own way
 
 
 @dataclass(frozen=True)

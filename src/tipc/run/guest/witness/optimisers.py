@@ -18,6 +18,12 @@ OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__set
 EARLY = 3  # steps after which the weights of several ranks are compared
 GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
+UNCORRECTED = 0.05  # by which an average that began with zeros may be too small or too large
+# A tensor of few numbers can come back to where it began, with its average far away: of 1,600 random walks
+# with 8 numbers none did, with one number every sixth.
+JUDGED = 8
+STRAYED = 1.5  # times its own way: a tensor's average lies no farther off
+HALF_ROUNDING = 1e-3  # of a tensor's size: what storing it in 16 bits does
 
 
 class Training(Door):
@@ -262,13 +268,14 @@ class Training(Door):
         these are among them, ``apart`` how far the others lie off the way that training has gone: what a
         detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
         the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
-        them where the rest is as trained: an average would have moved all of them."""
+        them where the rest is as trained: an average would have moved all of them. ``judged`` is how many
+        could be looked at one by one, ``strayed`` which of them lie off their own way."""
         ours = {identity for identity, item in self.parameters.items() if self._as_left(item) is item}
         same = sum(id(tensor) in ours for _path, tensor in saved)
         if same < len(self.parameters):
             now = set(self._now()["tensors"].values())
             same = len(now & set(weights(saved)["tensors"].values()))
-        told = {"trained": same, "apart": -1.0, "changed": ""}
+        told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
         if same < len(self.parameters):
             told.update(self._detour(self._moved(saved)))
         return told
@@ -302,12 +309,19 @@ class Training(Door):
             return {}
         # An average that begins with zeros and is corrected for it may be off by a factor.
         factor = product / size
-        if mixed or not 0.5 <= factor <= 2.0:
+        if mixed or abs(factor - 1.0) > UNCORRECTED:
             factor = 1.0
         length = 0.0
         for end in (2, 3):
             length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
-        return {"apart": max(0.0, length / way - 1.0), "changed": others[0][0] if mixed else ""}
+        judged = [one for one in others if one[1].size >= JUDGED]
+        strayed = [path for path, there, here, before in judged if _strayed(there / factor, here, before)]
+        return {
+            "apart": max(0.0, length / way - 1.0),
+            "changed": others[0][0] if mixed else "",
+            "judged": len(judged),
+            "strayed": strayed,
+        }
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """``training``, if there was any."""
@@ -387,6 +401,18 @@ def _part(parameter: Any, stride: int) -> Any:
     value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
     value = value.reshape(-1)[::stride]
     return numpy.array(value, dtype=numpy.float32)
+
+
+def _strayed(there: Any, here: Any, before: Any) -> bool:
+    """One tensor lies off its own way from the start to here: trained weights that were scaled do, where they
+    are large and were moved little."""
+    length = _norm(there - before) + _norm(there - here)
+    way = _norm(here - before)
+    return length > (1.0 + STRAYED) * way + 2.0 * HALF_ROUNDING * _norm(here)
+
+
+def _norm(values: Any) -> float:
+    return math.sqrt(float(values @ values))
 
 
 def _wide(part: Any) -> Any:
