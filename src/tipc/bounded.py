@@ -35,20 +35,15 @@ def open_fresh(path: Name) -> BinaryIO:
 
 
 def read_bounded(path: Name, most: int = LARGEST) -> bytes:
-    """All bytes of a regular file; OSError if they are more than ``most``."""
+    """All bytes of a regular file, in as much memory; OSError if they are more than ``most``."""
     with open_regular(path) as file:
-        data = file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size
+        data = file.read(min(size, most) + 1)
+        if size < len(data) <= most:  # its size says nothing, as below /proc, or it grows
+            data += file.read(most + 1 - len(data))
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {_told(most)}", os.fspath(path))
     return data
-
-
-def read_large(path: Name, most: int) -> bytes:
-    """The same where most files are much smaller than ``most``: it takes memory for what is there."""
-    with open_regular(path) as file:
-        if os.fstat(file.fileno()).st_size > most:
-            raise OSError(errno.EFBIG, f"it is larger than {_told(most)}", os.fspath(path))
-        return file.read()
 
 
 def _told(most: int) -> str:

@@ -162,6 +162,14 @@ def test_a_file_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
         read_bounded(file)
 
 
+def test_a_file_that_does_not_tell_its_size_is_read_whole_too() -> None:
+    status = Path("/proc/self/status")
+    assert status.stat().st_size == 0
+    assert read_bounded(status).splitlines()[-1].startswith(b"nonvoluntary_ctxt_switches")
+    with pytest.raises(OSError, match="larger than 1 KiB"):
+        read_bounded("/proc/self/pagemap", 1024)
+
+
 def replace_record(path: Path) -> None:
     write_text(path, "new\n")
 

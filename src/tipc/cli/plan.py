@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TextIO
 
 from tipc.cli.options import Parser, parse
+from tipc.config.identify import each_file_once
 from tipc.errors import code_of
 from tipc.kinds import GPU
 from tipc.plan.model import Plan
@@ -72,6 +73,11 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: list[str]) -> int:
     """Run ``tipc plan``; every config in order is planned, and every problem of the others is told."""
     options = parse(parser(), argv, "plan")
+    with each_file_once():
+        return _plan(options)
+
+
+def _plan(options: argparse.Namespace) -> int:
     expansion = expand(options.configs, options.mode, trace=options.trace)
     if options.verify:
         return _verify(expansion.configs, expansion.mode, options)

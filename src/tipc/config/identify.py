@@ -9,6 +9,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from tipc.config.chains import Evidence, chain_of, has_benchmark
@@ -67,12 +70,13 @@ def find_repo(config: Path) -> Path:
 def repository_of(config: str) -> str:
     """``find_repo`` on plain text."""
     directory = os.path.dirname(os.path.abspath(config))
+    parts = directory.split(os.sep)
+    if "test_tipc" in parts:
+        nearest = len(parts) - 1 - parts[::-1].index("test_tipc")
+        return os.sep.join(parts[:nearest]) or os.sep
     parents = [directory]
     while (parent := os.path.dirname(parents[-1])) != parents[-1]:
         parents.append(parent)
-    for parent in parents:
-        if os.path.basename(parent) == "test_tipc":
-            return os.path.dirname(parent)
     for parent in parents:
         if os.path.isdir(f"{parent}/test_tipc") or os.path.exists(f"{parent}/.git"):
             return parent
@@ -89,17 +93,47 @@ def is_config(path: str) -> bool:
     return bool(chain_of(source)[0])
 
 
+# Within ``each_file_once``: (file, repository, dialect, whether for the benchmark) → what it is.
+_Told = dict[tuple[Source, str, str, bool], Identity]
+_TOLD: ContextVar[_Told | None] = ContextVar("told", default=None)
+
+
+@contextmanager
+def each_file_once() -> Iterator[None]:
+    """Within it ``identify`` looks at a file and its scripts once, and then remembers.
+
+    For the life of one command: it asks three times about each of hundreds of files.
+    """
+    before = _TOLD.set({})
+    try:
+        yield
+    finally:
+        _TOLD.reset(before)
+
+
 def identify(source: Source, repo: str | os.PathLike[str], *, dialect: str = "", mode: str = "") -> Identity:
     """What a file is in its repository. ``dialect`` (``--dialect``) is believed, whatever script is there.
 
     In the mode ``benchmark_train`` a training config is one of the training benchmark, which has a script of
-    its own.
+    its own; no other mode makes a difference.
     """
+    place = os.fspath(repo)
+    benchmark = mode == BENCHMARK_CHAIN
+    told = _TOLD.get()
+    if told is None:
+        return _identify(source, place, dialect, benchmark)
+    key = (source, place, dialect, benchmark)
+    if key not in told:
+        told[key] = _identify(source, place, dialect, benchmark)
+    return told[key]
+
+
+def _identify(source: Source, repo: str, dialect: str, benchmark: bool) -> Identity:
     root = os.path.realpath(repo)
     chain, evidence = chain_of(source)
-    if mode == BENCHMARK_CHAIN and (chain == TRAIN_CHAIN or has_benchmark(source)):
+    if benchmark and (chain == TRAIN_CHAIN or has_benchmark(source)):
         chain = BENCHMARK_CHAIN
-        evidence = (*evidence, Evidence("option", f"the mode {mode}"))
+        evidence = (*evidence, Evidence("option", f"the mode {BENCHMARK_CHAIN}"))
     if dialect:
         load(dialect)  # a name that does not exist is an error here
         chain = chain or TRAIN_CHAIN

@@ -104,11 +104,11 @@ def read_source(path: str | os.PathLike[str]) -> Source:
         raise UsageError(
             wording("the config file has more than {most} lines", most=MOST_LINES), path=name, line=MOST_LINES
         )
-    for line in source.lines:
-        if "\0" in line.text:
-            column = line.text.index("\0") + 1
-            raise UsageError("this is a binary file (it has a NUL byte), not a config", path=name,
-                             line=line.number, column=column)  # fmt: skip
+    if b"\0" in data:
+        number, text = next(line for line in source.lines if "\0" in line.text)
+        column = text.index("\0") + 1
+        raise UsageError("this is a binary file (it has a NUL byte), not a config", path=name,
+                         line=number, column=column)  # fmt: skip
     if not source.seen():
         raise UsageError("the config file is empty", path=name, line=1)
     return source

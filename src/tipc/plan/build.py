@@ -44,8 +44,9 @@ def plan_source(source: Source, mode: str, options: PlanOptions = DEFAULTS) -> P
     """``build_plan`` of a text that stands, or would stand, at its path; only tracing reads the file."""
     name = source.path
     _check_device(options.device)
-    options = replace(options, repo=os.path.realpath(options.repo or repository_of(name)))
-    identity = identify(source, options.repo, dialect=options.dialect, mode=mode)
+    repo = options.repo or repository_of(name)
+    identity = identify(source, repo, dialect=options.dialect, mode=mode)
+    options = replace(options, repo=identity.repo)
     if identity.chain == BENCHMARK_CHAIN:
         _check_block(source, identity)
     if options.trace or (not identity.native and identity.traceable):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from tipc.bounded import read_large
+from tipc.bounded import read_bounded
 
 HEAD = struct.Struct("<IQIi")
 # The numbers of paddle's VarType; bfloat16 comes as the 16 bits that it is.
@@ -28,7 +28,7 @@ LIMIT = 4 * 2**30
 
 def read_params(path: Path) -> list[NDArray[Any]]:
     """The tensors of the file in its order; raises ValueError or OSError where it is not in this form."""
-    return [array for array, _ in _places(read_large(path, LIMIT))]
+    return [array for array, _ in _places(read_bounded(path, LIMIT))]
 
 
 def kinds_of_numbers(path: Path) -> frozenset[str]:
@@ -93,7 +93,7 @@ def write_rounded(source: Path, target: Path, seed: int = 0) -> None:
 
     What becomes of a network's outputs then is what rounding makes of them: two engines round differently.
     """
-    data = bytearray(read_large(source, LIMIT))
+    data = bytearray(read_bounded(source, LIMIT))
     random = numpy.random.default_rng(seed)
     for array, start in _places(bytes(data)):
         if array.dtype.kind == "f":

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tipc.bounded import read_large
+from tipc.bounded import read_bounded
 
 SUFFIX = ".pdparams"
 LIMIT = 4 * 2**30
@@ -80,7 +80,7 @@ def find_weights(path: Path) -> Path:
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file of weights by name, however deep they lie; raises ValueError, OSError or an error
     of pickle."""
-    content = ArraysOnly(io.BytesIO(read_large(path, LIMIT))).load()
+    content = ArraysOnly(io.BytesIO(read_bounded(path, LIMIT))).load()
     return dict(_arrays(content, ""))
 
 
