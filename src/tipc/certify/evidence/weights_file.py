@@ -80,7 +80,10 @@ def find_weights(path: Path) -> Path:
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file of weights by name, however deep they lie; raises ValueError, OSError or an error
     of pickle."""
-    content = ArraysOnly(io.BytesIO(read_bounded(path, LIMIT))).load()
+    try:
+        content = ArraysOnly(io.BytesIO(read_bounded(path, LIMIT))).load()
+    except SystemError as error:  # numpy's own code, given the state of an array that none has
+        raise ValueError(f"a damaged file: {error}") from error
     return dict(_arrays(content, ""))
 
 
