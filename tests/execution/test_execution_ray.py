@@ -26,7 +26,7 @@ def cluster() -> Iterator[None]:
     ray = pytest.importorskip("ray")
     for attempt in range(STARTS):
         try:
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+            ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
             break
         except Exception:  # Ray's own limit: on a machine with much to do its node takes longer to start
             ray.shutdown()
