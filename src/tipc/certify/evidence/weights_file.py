@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
+import re
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,31 +19,93 @@ from tipc.bounded import read_bounded
 
 SUFFIX = ".pdparams"
 LIMIT = 4 * 2**30
-# All that a dictionary of arrays needs. Anything else in a pickle could run code.
-ALLOWED = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("_codecs", "encode"),
-    ("collections", "OrderedDict"),
-    ("builtins", "tuple"),  # paddle.save of a tensor inside a dictionary of a checkpoint
-}
 NAMES = "StructuredToParameterName@@"  # paddle's own entry: names, no values
+
+
+# Numbers and texts of a fixed length; objects could be anything.
+TYPE = re.compile(r"\??|[biufcSU][0-9]{1,4}")
+
+
+class StoredType:
+    """Stands for ``numpy.dtype`` while a file is read. numpy's own classes take a state from a pickle as it
+    is, and one that was damaged can end the process."""
+
+    def __init__(self, text: str, *_flags: object) -> None:
+        if not isinstance(text, str) or not TYPE.fullmatch(text):
+            raise pickle.UnpicklingError(f"a type of numbers `{text!r:.40}`, which is none of an array")
+        self.text = text
+        self.order = "="
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        if state[1] in ("<", ">", "|", "="):
+            self.order = state[1]
+
+    def array(self, data: bytes, shape: tuple[int, ...], order: str) -> NDArray[Any]:
+        """Numbers of this type; ValueError or TypeError where the bytes do not fit."""
+        import numpy
+
+        kind = numpy.dtype(self.text).newbyteorder(self.order)  # type: ignore[arg-type]
+        return numpy.frombuffer(data, kind).reshape(shape, order=order)  # type: ignore[call-overload,no-any-return]
+
+
+class StoredArray:
+    """Stands for ``numpy.ndarray``: empty, until it gets its state."""
+
+    def __init__(self, *_nothing: object) -> None:
+        self.array: NDArray[Any] | None = None
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _version, shape, kind, by_column, data = state
+        order = "F" if by_column else "C"
+        self.array = kind.array(data, shape, order)
+
+
+class StoredBuffer(StoredArray):
+    """What newer pickles write: ``numpy._core.numeric._frombuffer``."""
+
+    def __init__(self, data: bytes, kind: StoredType, shape: tuple[int, ...], order: str) -> None:
+        super().__init__()
+        self.array = kind.array(data, shape, order)
+
+
+class StoredScalar:
+    """A single number of numpy's, the best accuracy for one: no tensor of the network."""
+
+    def __init__(self, *_value: object) -> None:
+        pass
+
+
+class StoredText:
+    """``_codecs.encode`` of bytes that an old pickle holds as text."""
+
+    def __new__(cls, text: str, _encoding: str = "latin1") -> bytes:  # type: ignore[misc]
+        return text.encode("latin1")
+
+
+# All that a dictionary of arrays needs, and what stands for it. Anything else in a pickle could run code.
+STAND_INS = {
+    ("numpy", "ndarray"): StoredArray,
+    ("numpy", "dtype"): StoredType,
+    ("numpy.core.multiarray", "_reconstruct"): StoredArray,
+    ("numpy._core.multiarray", "_reconstruct"): StoredArray,
+    ("numpy.core.multiarray", "scalar"): StoredScalar,
+    ("numpy._core.multiarray", "scalar"): StoredScalar,
+    ("numpy._core.numeric", "_frombuffer"): StoredBuffer,
+    ("numpy.core.numeric", "_frombuffer"): StoredBuffer,
+    ("_codecs", "encode"): StoredText,
+    ("collections", "OrderedDict"): OrderedDict,
+    ("builtins", "tuple"): tuple,  # paddle.save of a tensor inside a dictionary of a checkpoint
+}
 
 
 class ArraysOnly(pickle.Unpickler):
     """An unpickler that admits arrays, numbers, strings and containers of them."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The class of an array; UnpicklingError for any other."""
-        if (module, name) not in ALLOWED:
+        """What stands for the class of an array; UnpicklingError for any other."""
+        if (module, name) not in STAND_INS:
             raise pickle.UnpicklingError(f"{module}.{name} is no array: the file was not opened")
-        return super().find_class(module, name)
+        return STAND_INS[module, name]
 
 
 @dataclass(frozen=True)
@@ -80,24 +144,21 @@ def find_weights(path: Path) -> Path:
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file of weights by name, however deep they lie; raises ValueError, OSError or an error
     of pickle."""
-    try:
-        content = ArraysOnly(io.BytesIO(read_bounded(path, LIMIT))).load()
-    except SystemError as error:  # numpy's own code, given the state of an array that none has
-        raise ValueError(f"a damaged file: {error}") from error
+    content = ArraysOnly(io.BytesIO(read_bounded(path, LIMIT))).load()
     return dict(_arrays(content, ""))
 
 
 def _arrays(value: Any, name: str) -> Iterator[tuple[str, NDArray[Any]]]:
-    import numpy
-
-    if isinstance(value, numpy.ndarray):
-        yield name, value
+    if isinstance(value, StoredArray):
+        if value.array is None:
+            raise ValueError(f"the array {name} has no values")
+        yield name, value.array
     elif isinstance(value, dict):
         for key, item in value.items():
             if key != NAMES:
                 yield from _arrays(item, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], numpy.ndarray):
-        yield name, value[1]  # paddle.save of a bare parameter: (name, array)
+    elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], StoredArray):
+        yield from _arrays(value[1], name)  # paddle.save of a bare parameter: (name, array)
 
 
 def read_weights(path: Path) -> WeightsInFile:
