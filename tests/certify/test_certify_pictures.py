@@ -114,6 +114,19 @@ def test_noise_in_place_of_pictures_is_told_by_neighbouring_pixels() -> None:
         assert not_of_images(evaluated, deployed, nothing, nothing, shared=False) is None
 
 
+def test_a_picture_that_is_padded_to_a_long_line_is_no_noise() -> None:
+    """A word of text is short and its line is long: the middle is padding."""
+    smooth = np.cumsum(np.cumsum(RANDOM.standard_normal((2, 3, 32, 100)), 2), 3)
+    padded = np.zeros((2, 3, 32, 320))
+    padded[..., :100] = smooth
+    constant = np.zeros((2, 3, 32, 320))
+    for evaluated in (padded, constant):
+        assert not_of_images(evaluated, smooth, Fed(), Fed(), shared=False) is None
+    noise = np.zeros((2, 3, 32, 320))
+    noise[..., :100] = RANDOM.standard_normal((2, 3, 32, 100))
+    assert not_of_images(noise, smooth, Fed(), Fed(), shared=False) is not None
+
+
 def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:
     noise = RANDOM.integers(0, 256, (40, 40, 3)).astype("uint8")
     assert drawn_otherwise([noise, np.zeros((9, 9, 3), "uint8")], MASKS) == (0, 0, "")

@@ -6,6 +6,7 @@ fed picture is like one of the files, in a straight line by channel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -216,16 +217,24 @@ def agreed(words: list[str]) -> str:
 
 
 def neighbours_alike(pictures: Array) -> float:
-    """The mean correlation of neighbouring pixels in the middle of pictures (batch, channels, height,
-    width)."""
+    """The mean correlation of neighbouring pixels in pictures (batch, channels, height, width); not a
+    number, which is below and above nothing, where all of them are constant."""
     values = []
-    top, left = (max(0, (side - SIDE) // 2) for side in pictures.shape[2:])
-    middle = pictures[:MOST, :, top : top + SIDE, left : left + SIDE]
-    for picture in middle.astype(np.float64):
-        for channel in picture[:3]:
-            values.append(correlation(channel[:, 1:], channel[:, :-1]))
-            values.append(correlation(channel[1:], channel[:-1]))
-    return float(np.mean(values)) if values else 0.0
+    for picture in pictures[:MOST]:
+        for channel in lively_part(picture)[:3].astype(np.float64):
+            if np.ptp(channel) > 0:
+                values.append(correlation(channel[:, 1:], channel[:, :-1]))
+                values.append(correlation(channel[1:], channel[:-1]))
+    return float(np.mean(values)) if values else math.nan
+
+
+def lively_part(picture: Array) -> Array:
+    """The middle of a picture, which is enough of a large one; all of it where only padding is there."""
+    top, left = (max(0, (side - SIDE) // 2) for side in picture.shape[1:])
+    middle = picture[:, top : top + SIDE, left : left + SIDE]
+    if np.ptp(middle) > 0:
+        return middle
+    return picture
 
 
 def not_of_images(

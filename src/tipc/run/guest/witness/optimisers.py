@@ -20,7 +20,7 @@ GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
 UNCORRECTED = 0.05  # by which an average that began with zeros may be too small or too large
 # A tensor of few numbers can come back to where it began, with its average far away: of 1,600 random walks
-# with 8 numbers none did, with one number every sixth.
+# with 8 numbers none did, with one number up to every sixth.
 JUDGED = 8
 STRAYED = 1.5  # times its own way: a tensor's average lies no farther off
 HALF_ROUNDING = 1e-3  # of a tensor's size: what storing it in 16 bits does
