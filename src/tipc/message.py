@@ -72,8 +72,30 @@ def wording(english: str, **values: object) -> Message:
     return Message(english, values)
 
 
+class EnglishText(str):
+    """The English of a message as a text that records and files can keep; ``spoken`` knows its template."""
+
+    message: Message
+
+    def __new__(cls, message: Message) -> EnglishText:
+        text = super().__new__(cls, message.in_english())
+        text.message = message
+        return text
+
+    def __reduce__(self) -> tuple[type[EnglishText], tuple[Message]]:
+        """For ``pickle`` and ``copy``."""
+        return EnglishText, (self.message,)
+
+
+def english_text(english: str, **values: object) -> EnglishText:
+    """As ``wording``, for a place that keeps texts."""
+    return EnglishText(Message(english, values))
+
+
 def spoken(text: str | Message) -> str:
     """In the user's language; a text without parameters is its own template."""
+    if isinstance(text, EnglishText):
+        return text.message.spoken()
     if isinstance(text, Message):
         return text.spoken()
     return say(text)
@@ -100,6 +122,8 @@ _FORMATTER = _Lenient()
 
 
 def _spoken_value(value: object, into: str) -> object:
+    if isinstance(value, EnglishText):
+        return value.message.spoken(into)
     if isinstance(value, Message):
         return value.spoken(into)
     if isinstance(value, Reason):
@@ -118,6 +142,8 @@ def message_to_json(message: Message) -> dict[str, Any]:
 
 
 def _value_to_json(value: object) -> Any:
+    if isinstance(value, EnglishText):
+        return message_to_json(value.message)
     if isinstance(value, Message):
         return message_to_json(value)
     if isinstance(value, Reason):

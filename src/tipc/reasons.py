@@ -30,7 +30,12 @@ CODES: dict[str, tuple[str, ...]] = {
     "not-in-mode": ("mode",),
     "only-kl-quantised": (),
     "commented-out": (),
-    "cannot-start": ("problem",),
+    "bash-no-interpreter": ("line",),
+    "bash-crlf": ("line",),
+    "bash-other-program": ("name", "line"),
+    "bash-no-log": ("words",),
+    "bash-open-quote": (),
+    "no-kind-of-model": ("item",),
     "needs-left-out": ("step",),
     "sets-up-environment": (),
     "needs-trace": ("chain",),  # of a config below a directory
@@ -84,7 +89,8 @@ CODES: dict[str, tuple[str, ...]] = {
     "needs-not-selected": ("step", "path"),
     "needs-outdated": ("step",),
     "not-selected": (),
-    "outdated": ("what",),
+    "outdated": ("inputs",),  # of ``run/inputs.py``, with commas between them
+    "outdated-artefact": ("path",),
     "steps-not-selected": ("count", "steps"),
     "steps-outdated": ("count", "steps"),
     "stopped": (),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
+import json
+import pickle
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +22,15 @@ from tipc.cli.main import COMMANDS, HELP_END, USAGE_TEXT
 from tipc.config.lint.cases import CASES
 from tipc.config.lint.codes import CODES
 from tipc.kinds import CHAINS, LANGUAGES, STATES, STEP_KINDS, WORST_FIRST
-from tipc.language import en_lint, plural, say, zh_checks, zh_codes, zh_fixes, zh_lint
+from tipc.language import en_lint, plural, say, sentence, zh_checks, zh_codes, zh_fixes, zh_lint
 from tipc.language.entry import Described
 from tipc.language.zh_texts import TEXTS
+from tipc.message import english_text, spoken, wording
 from tipc.plan.fixes import FIXES
+from tipc.reasons import because
 from tipc.report.history.comparison import CONCLUSIONS, VERDICTS
 from tipc.report.html.past_page import TITLES
+from tipc.report.machine_facts import spoken_machine
 from tipc.settings import SETTINGS
 
 SOURCE = Path(tipc.__file__).parent
@@ -50,8 +56,25 @@ def calls() -> Iterator[tuple[str, str]]:
 
 
 ERRORS = ("UsageError", "EnvironmentProblem", "TipcError")
+# What else takes a text for people first; `error` and `append` only where a source or a note is meant.
+SAYING = (
+    "wording",
+    "english_text",
+    "Unreadable",
+    "BashStops",
+    "ArgumentTypeError",
+    "source.error",
+    "notes.append",
+)
 # A remedy that is a line to type is the same in every language.
 TYPED = re.compile(r"(tipc|pip|--|-k|\[tool|\{executable\}|\{name\} =|\{\"model)[^;]*")
+
+
+def joins_words(text: ast.expr | None) -> bool:
+    """An f-string with words of its own, which no table can have."""
+    if not isinstance(text, ast.JoinedStr):
+        return False
+    return any(isinstance(part, ast.Constant) and has_words(str(part.value)) for part in text.values)
 
 
 def errors_and_help() -> Iterator[str]:
@@ -62,16 +85,22 @@ def errors_and_help() -> Iterator[str]:
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+            if ast.unparse(node.func).endswith(("source.error", "notes.append")):
+                name = ".".join(ast.unparse(node.func).split(".")[-2:])
             given = {keyword.arg: keyword.value for keyword in node.keywords}
             texts: list[ast.expr | None] = []
             if name in ERRORS:
                 texts = [*node.args[:1], given.get("remedy")]
-            elif name == "wording":
+            elif name in SAYING:
                 texts = [*node.args[:1]]
+            elif name == "ShellNeeded":
+                texts = [*node.args[1:2]]
+            elif name == "Evidence":
+                assert not any(map(joins_words, node.args)), f"{path}:{node.lineno}: say it by `english_text`"
             elif in_cli and name in ("add", "add_argument", "Parser"):
                 texts = [given.get("help"), given.get("description"), given.get("epilog")]
             for text in texts:
-                assert not isinstance(text, ast.JoinedStr), f"{path}:{node.lineno}: say it by `wording`"
+                assert not joins_words(text), f"{path}:{node.lineno}: say it by `wording`"
                 if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value:
                     yield text.value
 
@@ -99,6 +128,8 @@ def said() -> set[str]:
     words |= {*COMMANDS.values(), USAGE_TEXT, HELP_END}
     words |= {*STEP_KINDS, *CONCLUSIONS, *VERDICTS, *TITLES.values(), "epoch", "iter"}
     texts |= {f"{{count}} {code.severity}s" for code in CODES.values()}
+    words |= {"header", "name", "lines", "repository", "script", "chain", "option"}  # kinds of Evidence
+    words |= {"command", "environment", "config", "scripts", "artefacts"}  # what a result depends on
     return texts | words
 
 
@@ -123,6 +154,19 @@ def test_a_text_is_said_in_the_language_that_was_chosen(monkeypatch: pytest.Monk
     assert say("and {count} more", count=3) == "and 3 more"
     assert plural(1, "step") == "1 step"
     assert plural(1200, "step") == "1,200 steps"
+
+
+def test_a_text_that_a_record_keeps_is_english_and_is_spoken_in_the_language_of_the_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = english_text("{path}: this mode runs nothing", path="a.txt")
+    monkeypatch.setattr(language, "_chosen", "zh")
+    assert json.dumps(text) == '"a.txt: this mode runs nothing"'
+    for same in (text, copy.copy(text), pickle.loads(pickle.dumps(text))):
+        assert spoken(same) == "a.txt：这个模式没有要运行的步骤"
+    assert str(wording("{reason} (in the {kind} command)", reason=text, kind="train")).startswith("a.txt：")
+    assert sentence(because("outdated", inputs="config, scripts")) == "已过期：配置、脚本有变化"
+    assert spoken_machine("ci-1: Xeon, 2 cores, no GPU") == "ci-1: Xeon、2 核、没有 GPU"
 
 
 def test_a_text_without_a_translation_is_said_in_english() -> None:

@@ -48,7 +48,7 @@ def constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 def given(call: ast.Call, name: str) -> Iterator[ast.expr]:
     """The arguments of a call that are texts for people."""
-    if name == "wording":
+    if name in ("wording", "english_text"):
         yield call.args[0]
     if name in OUTCOMES:
         yield from call.args[-1:] if name == "with_complaint" else call.args[:1]

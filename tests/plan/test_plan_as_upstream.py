@@ -343,7 +343,7 @@ def test_det_stops_at_a_kind_it_does_not_know(upstream) -> None:
     stopped = upstream("det", {38: "infer_mode:norm|turbo|pact"}, mode="whole_infer")
     alone = upstream("det", {38: "infer_mode:norm"}, mode="whole_infer")
     assert argvs(stopped) == argvs(alone)
-    assert stopped.skipped[-1].reason.code == "cannot-start"
+    assert stopped.skipped[-1].reason.code == "no-kind-of-model"
 
 
 @pytest.mark.parametrize("dialect", SAMPLES)

@@ -36,7 +36,7 @@ EVENTS = (
     RunBegan("id", 1.0, ("a",), {"mode": "x"}, format=2),
     RunResumed(1.0, (), {}),
     Deselected("p", ("s",)),
-    StepOutdated("p", "s", because("outdated", what="scripts changed")),
+    StepOutdated("p", "s", because("outdated", inputs="scripts")),
     AttemptBegan("p", "s", 1, 1.0, "/log", {"scripts": "1"}),
     StepEnded(RESULT),
     RunFinished(1.0, "failed", (because("file-rewritten", path="x"),), ("/y",)),

@@ -65,7 +65,7 @@ def test_the_writer_and_a_reader_come_to_the_same(tmp_path: Path) -> None:
     journal.deselected("p", ["t", "u"])
     journal.started("p", "v", 1, "/log", {"scripts": "1"})
     journal.ended(StepResult("p", "v", FAILED, because("exit", status=1), artefacts={"a": "b"}))
-    journal.outdated("p", "s", because("outdated", what="scripts changed"))
+    journal.outdated("p", "s", because("outdated", inputs="scripts"))
     journal.finished("failed", [because("file-rewritten", path="plan.jsonl")], ["/repo/train.py"])
     journal.close()
     assert replay_of(tmp_path) == journal.replay

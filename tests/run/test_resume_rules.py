@@ -109,7 +109,7 @@ def test_a_step_run_again_with_the_same_artefact_spares_its_dependants(
     told: list[str] = []
     go_on(runner, done, plan, told=told)
     assert ran(repo) == ["train"]
-    assert told == ["train runs again: out/w is not what it left"]
+    assert told == ["train runs again, outdated: out/w is not what it left"]
 
 
 def test_a_tampered_artefact_is_made_again(runner: Runner, repo: Path, plan: Plan, done: Run) -> None:
@@ -198,7 +198,7 @@ def test_rerun_failed_says_what_is_outdated_and_runs_only_what_failed_and_depend
     run = go_on(runner, run, plan, rerun_failed=True)
     assert ran(repo) == ["export", "infer"], "on top of what the training left"
     assert [run.result(plan, one).state for one in plan.steps] == ["pending", "passed", "passed", "pending"]
-    assert run.result(plan, plan.steps[0]).reason == because("outdated", what="scripts changed")
+    assert run.result(plan, plan.steps[0]).reason == because("outdated", inputs="scripts")
     assert run.left_out == because("steps-outdated", count=2, steps=4)
     assert "train: passed before, outdated: scripts changed (--outdated runs it again)" in runner.text
     with Journal(run.directory) as journal:
@@ -232,7 +232,7 @@ def test_another_environment_makes_a_step_outdated(
     told: list[str] = []
     go_on(runner, done, plan, told=told)
     assert sorted(ran(repo)) == ["export", "other", "train"]
-    assert "train runs again: environment changed" in told
+    assert "train runs again, outdated: environment changed" in told
 
 
 def test_preparing_is_not_repeated_unless_asked_for(runner: Runner, repo: Path) -> None:

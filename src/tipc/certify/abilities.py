@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tipc.message import Message, wording
+from tipc.message import Message, english_text, wording
 
 PROBE = Path(__file__).parent / "probes" / "probe_paddle.py"
 PATIENCE = 60.0
@@ -69,11 +69,19 @@ def ask_paddle(interpreter: str) -> PaddleFacts:
         return PaddleFacts(error=f"{interpreter}: {error}")
     if done.returncode:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        return PaddleFacts(error=f"{interpreter} ended with status {done.returncode}: {''.join(last)}")
+        return PaddleFacts(error=_ended(interpreter, done.returncode, last))
     try:
         return PaddleFacts.model_validate(json.loads(done.stdout))
     except (ValueError, ValidationError):
-        return PaddleFacts(error=f"{interpreter} gave no answer that can be read")
+        return PaddleFacts(
+            error=english_text("{program} gave no answer that can be read", program=interpreter)
+        )
+
+
+def _ended(interpreter: str, status: int, last: list[str]) -> str:
+    return english_text(
+        "{program} ended with status {status}: {line}", program=interpreter, status=status, line="".join(last)
+    )
 
 
 def cpu_flags(environment: Mapping[str, Any]) -> dict[str, bool]:

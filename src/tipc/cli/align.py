@@ -79,7 +79,9 @@ def threshold(text: str) -> tuple[str, float]:
     except ValueError:
         number = math.nan
     if not name or not number >= 0:
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, such as forward=1e-5, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            say("must be NAME=VALUE, such as forward=1e-5, not `{text}`", text=text)
+        )
     return name, number
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tipc.cli.options import Parser
 from tipc.errors import UsageError, code_of, wording
+from tipc.language import say
 
 if TYPE_CHECKING:
     from tipc.report.history.past import Past
@@ -94,5 +95,5 @@ def percentage(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage")
+        raise argparse.ArgumentTypeError(say("`{text}` is not a percentage", text=text))
     return value / 100

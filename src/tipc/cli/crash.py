@@ -10,6 +10,7 @@ import tempfile
 import traceback
 
 from tipc import __version__
+from tipc.language import say
 
 
 def write_crash_report(argv: list[str]) -> str:
@@ -25,5 +26,7 @@ def write_crash_report(argv: list[str]) -> str:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError:
-        return f"this is a bug in tipc ({name}: {error}):\n{text}"
-    return f"this is a bug in tipc ({name}: {error}); please report it with {path}\n"
+        return say("this is a bug in tipc ({error}):\n{text}", error=f"{name}: {error}", text=text)
+    return say(
+        "this is a bug in tipc ({error}); please report it with {path}\n", error=f"{name}: {error}", path=path
+    )

@@ -25,6 +25,7 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
 
     from tipc.report.history.history_store import newest
+    from tipc.report.machine_facts import spoken_machine
     from tipc.report.plain_text import clean, duration
     from tipc.report.terminal import Span, write_lines
     from tipc.run.record.run_store import home, runs_above
@@ -48,7 +49,7 @@ def main(argv: list[str]) -> int:
             }
         )
     write_lines(sys.stdout, _fitting(table))
-    machines = {entry.machine: entry.machine_name for entry in entries}
+    machines = {entry.machine: spoken_machine(entry.machine_name) for entry in entries}
     write_lines(sys.stdout, [[Span(f"{mark}  {clean(name)}", "dim")] for mark, name in machines.items()])
     return PASSED
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tipc.cli.options import Parser
 from tipc.errors import UsageError, wording
+from tipc.language import say
 
 # option: (name in the texts, question)
 ASKED = {
@@ -76,11 +77,11 @@ def write_template(repo: Path, task: str, model: str) -> int:
     if MAKE_DATA in written:
         draw_data(repo)
         written.append("lite_data.tar, images/demo.png")
-    say(written, kept)
+    show(written, kept)
     command = "tipc run test_tipc/configs"
     if repo != Path("."):
         command = f"cd {repo} && {command}"
-    sys.stdout.write(f"next   {command}, then change network.py and data.py\n")
+    _tell(say("next   {command}, then change network.py and data.py", command=command))
     return 0
 
 
@@ -100,8 +101,8 @@ def write_tipc(repo: Path, model: str, options: argparse.Namespace, ask: bool) -
             given = question(text, DEFAULTS[name], partial(checked_value, name))
         values[name] = DEFAULTS[name] if given is None else given
     files = Scaffold(model, values).files()
-    say(*write(repo, files, force=options.force))
-    sys.stdout.write("next   tipc lint test_tipc/configs, then tipc check: it says what is still missing\n")
+    show(*write(repo, files, force=options.force))
+    _tell(say("next   tipc lint test_tipc/configs, then tipc check: it says what is still missing"))
     return 0
 
 
@@ -109,7 +110,7 @@ def write_parity(repo: Path, model: str, force: bool) -> int:
     """The skeleton of test_tipc/parity.py, which adds the metric and the preprocessing to the comparison."""
     from tipc.certify.scaffold import parity_file, write
 
-    say(*write(repo, parity_file(model), force=force))
+    show(*write(repo, parity_file(model), force=force))
     return 0
 
 
@@ -125,11 +126,16 @@ def foreign_configs(repo: Path, families: set[str]) -> UsageError:
     )
 
 
-def say(written: list[str], kept: list[str]) -> None:
+def show(written: list[str], kept: list[str]) -> None:
+    """What was written, and what was there."""
     for name in written:
-        sys.stdout.write(f"wrote  {name}\n")
+        _tell(say("wrote  {name}", name=name))
     for name in kept:
-        sys.stdout.write(f"kept   {name}  (it is there)\n")
+        _tell(say("kept   {name}  (it is there)", name=name))
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
 
 
 def question(text: str, default: str, check: Callable[[str], str]) -> str:

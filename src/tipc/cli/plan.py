@@ -154,16 +154,18 @@ def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
 
 
 def _verify(paths: Sequence[str], mode: str, options: argparse.Namespace) -> int:
+    from tipc.language import plural, say
+    from tipc.message import spoken
     from tipc.plan.trace.tracing import verify_plan
 
     same = True
     for path in paths:
         differences = verify_plan(path, mode, options.repo, options.dialect)
-        verdict = "the same commands"
+        verdict = say("the same commands")
         if differences:
             same = False
-            verdict = f"{len(differences)} difference{'s' * (len(differences) > 1)}"
-        lines = [f"{path}: {verdict}", *differences]
+            verdict = plural(len(differences), "difference")
+        lines = [say("{title}: {text}", title=path, text=verdict), *map(spoken, differences)]
         sys.stdout.write(_printable("\n  ".join(lines) + "\n"))
     return code_of(same)
 

@@ -7,6 +7,7 @@ import os
 import sys
 
 from tipc.cli.options import Parser
+from tipc.errors import wording
 
 
 def main(argv: list[str]) -> int:
@@ -25,7 +26,8 @@ def main(argv: list[str]) -> int:
         plan = build_plan(config, expansion.mode, wanted)
         code = prepare(plan, sys.stdout)
         if code:
-            sys.stderr.write(f"{plan.config}: preparing failed with exit code {code}\n")
+            told = wording("{config}: preparing failed with exit code {code}", config=plan.config, code=code)
+            sys.stderr.write(f"{told}\n")
             return 1
     return 0
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError
+from tipc.errors import FAILED, INTERRUPTED, PASSED, UsageError, wording
 
 if TYPE_CHECKING:
     from tipc.run.paddle_releases import Release
@@ -66,7 +66,8 @@ def _environments(options: argparse.Namespace) -> list[Release]:
         return [releases.planned(version, repos, envs) for version in versions]
     made = []
     for version in versions:
-        sys.stdout.write(f"paddle {version}: environment below {envs}\n")
+        told = wording("paddle {version}: environment below {envs}", version=version, envs=str(envs))
+        sys.stdout.write(f"{told}\n")
         sys.stdout.flush()
         made.append(releases.make(version, repos, envs))
     return made

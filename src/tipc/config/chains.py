@@ -28,6 +28,7 @@ from tipc.kinds import (
     SERVING_PYTHON_CHAIN,
     TRAIN_CHAIN,
 )
+from tipc.message import english_text
 
 BENCHMARK_BLOCK = CHAINS[BENCHMARK_CHAIN].headers[0]  # the word of the header above the lines of a benchmark
 
@@ -151,5 +152,5 @@ def _by_lines(source: Source) -> tuple[str, tuple[Evidence, ...]]:
                 return chain, (Evidence("lines", beginning, line.number),)
     keys = {line.text.partition(":")[0] for line in source.lines}
     if {"model_name", "inference"} <= keys:
-        return INFER_CHAIN, (Evidence("lines", "model_name, inference, and no trainer"),)
+        return INFER_CHAIN, (Evidence("lines", english_text("model_name, inference, and no trainer")),)
     return "", ()

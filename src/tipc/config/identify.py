@@ -20,6 +20,7 @@ from tipc.config.scripts import digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
 from tipc.errors import Message, UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, TRAIN_CHAIN
+from tipc.message import english_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,11 +134,11 @@ def _identify(source: Source, repo: str, dialect: str, benchmark: bool) -> Ident
     chain, evidence = chain_of(source)
     if benchmark and (chain == TRAIN_CHAIN or has_benchmark(source)):
         chain = BENCHMARK_CHAIN
-        evidence = (*evidence, Evidence("option", f"the mode {BENCHMARK_CHAIN}"))
+        evidence = (*evidence, Evidence("option", english_text("the mode {mode}", mode=BENCHMARK_CHAIN)))
     if dialect:
         load(dialect)  # a name that does not exist is an error here
         chain = chain or TRAIN_CHAIN
-        told = (*evidence, Evidence("option", f"--dialect {dialect}"))
+        told = (*evidence, Evidence("option", english_text("--dialect {name}", name=dialect)))
         return Identity(chain, dialect, has_table(dialect, chain), "", dialect, told, root)
     if not chain:
         return Identity("", None, False, "", None, (), root)
@@ -148,12 +149,12 @@ def _identify(source: Source, repo: str, dialect: str, benchmark: bool) -> Ident
             native = known in TABLES.get(chain, {})
             return Identity(chain, known, native, script.path, known, (*evidence, by_script), root)
     elif script.candidates:
-        by_script = Evidence("script", f"one of {', '.join(script.candidates)} reads it")
+        by_script = Evidence("script", english_text("one of {names} reads it", names=script.candidates))
     else:
-        by_script = Evidence("script", "the repository has none for this chain")
+        by_script = Evidence("script", english_text("the repository has none for this chain"))
     own = dialect_of_chain(chain)
     if own is not None and not script.path:
-        told = (*evidence, Evidence("chain", f"a plug-in's, of the dialect {own}"))
+        told = (*evidence, Evidence("chain", english_text("a plug-in's, of the dialect {name}", name=own)))
         return Identity(chain, own, True, "", own, told, root)
     family, by_family = family_of(source, root, chain)
     told = (*evidence, *by_family, by_script)
@@ -168,11 +169,12 @@ def _known(script: str, repo: str, chain: str) -> tuple[str | None, Evidence]:
 
     path = os.path.normpath(os.path.join(repo, script))
     helpers = helpers_of(path, repo)
-    names = " and ".join([script, *(os.path.relpath(one, repo) for one in helpers)])
+    names = (script, *(os.path.relpath(one, repo) for one in helpers))
     family = KNOWN.get(chain, {}).get(digest_of((path, *helpers)))
     if family is None:
-        return None, Evidence("script", f"{names}: not known, so it is traced")
-    return family, Evidence("script", f"{names}: known, of the dialect {family}")
+        return None, Evidence("script", english_text("{names}: not known, so it is traced", names=names))
+    told = english_text("{names}: known, of the dialect {family}", names=names, family=family)
+    return family, Evidence("script", told)
 
 
 def family_of(source: Source, repo: str | Path, chain: str) -> tuple[str | None, tuple[Evidence, ...]]:
@@ -180,9 +182,11 @@ def family_of(source: Source, repo: str | Path, chain: str) -> tuple[str | None,
     around = _by_repository(repo)
     by_lines = family_by_lines(source, chain, prefer=around)
     if by_lines:
-        return by_lines, (Evidence("lines", f"the lines of {by_lines}"),)
+        return by_lines, (Evidence("lines", english_text("the lines of {family}", family=by_lines)),)
     if around:
-        return around, (Evidence("repository", f"the name or the package of {around}"),)
+        return around, (
+            Evidence("repository", english_text("the name or the package of {family}", family=around)),
+        )
     return None, ()
 
 

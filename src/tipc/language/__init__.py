@@ -84,6 +84,9 @@ def sentence(reason: Reason | None, into: str = "") -> str:
     for name in ("device", "asked"):
         if values.get(name) in DEVICES:
             values[name] = DEVICES[str(values[name])].title
+    if "inputs" in values:
+        inputs = str(values["inputs"]).split(", ")
+        values["inputs"] = enumeration([say(name, into) for name in inputs], into)
     try:
         return template.format(**values)
     except (KeyError, ValueError):  # it was read from a file that another tipc wrote

@@ -18,7 +18,18 @@ REASONS = {
     "not-in-mode": "this kind is not part of the mode {mode}",
     "only-kl-quantised": "the script runs this mode only for a KL-quantised model",
     "commented-out": "the script has this command in a comment, and reports a success all the same",
-    "cannot-start": "bash does not get as far as starting it: {problem}",
+    "bash-no-interpreter": "bash does not get as far as starting it: line {line} names no interpreter",
+    "bash-crlf": (
+        "bash does not get as far as starting it: line {line} ends in CRLF, "
+        "and there is no program called `python\\r`"
+    ),
+    "bash-other-program": (
+        "bash does not get as far as starting it: `{name}` is no interpreter: "
+        "is a line missing or added above? (line {line})"
+    ),
+    "bash-no-log": "bash does not get as far as starting it: it cannot write the log `{words}`",
+    "bash-open-quote": "bash does not get as far as starting it: a quote is opened and never closed",
+    "no-kind-of-model": "`{item}` is no kind of model: the script stops here with exit code 1",
     "needs-left-out": "{step} is left out",
     "sets-up-environment": "it changes the environment, which is the user's to prepare",
     "needs-trace": "{chain}: planned only by tracing its script: name the file, or give --trace",
@@ -70,7 +81,8 @@ REASONS = {
     "steps-not-selected": "{count:,} of {steps:,} steps were not selected",
     "steps-outdated": "{count:,} of {steps:,} steps are outdated",
     "not-selected": "not selected",
-    "outdated": "outdated: {what}",
+    "outdated": "outdated: {inputs} changed",
+    "outdated-artefact": "outdated: {path} is not what it left",
     "file-rewritten": "{path} of the run is not what tipc has written",
     "result-rewritten": "{path} says something else about {step} than what happened",
     "stopped": "stopped",

@@ -6,6 +6,7 @@ from tipc.language.zh_findings_repo import FINDINGS_REPO
 from tipc.language.zh_findings_run import FINDINGS_RUN
 from tipc.language.zh_options import OPTIONS
 from tipc.language.zh_page import PAGE
+from tipc.language.zh_plan import PLAN
 
 TEXTS = {
     **FINDINGS_RUN,
@@ -14,6 +15,7 @@ TEXTS = {
     **ERRORS,
     **OPTIONS,
     **PAGE,
+    **PLAN,
     # 运行结果
     "PASSED": "通过",
     "FAILED": "失败",

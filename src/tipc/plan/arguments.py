@@ -11,13 +11,15 @@ from typing import NamedTuple
 from tipc.command import is_python
 from tipc.config.source import Value
 from tipc.errors import UsageError
+from tipc.message import wording
 from tipc.plan.matrix import ScriptCommand
 from tipc.plan.shell_words import Lookup, ShellNeeded, is_assignment, is_plain, split_words
 from tipc.plan.target.interpreter import find_program
 from tipc.plan.template import render
 from tipc.plan.variables import Variables
+from tipc.reasons import Reason, because
 
-NOT_EVEN_BY_A_SHELL = {"{": "write the words out, or quote the braces"}
+NOT_EVEN_BY_A_SHELL = {"{": wording("write the words out, or quote the braces")}
 SCRIPT_HOLES = frozenset(("python", "run_train", "eval", "run_export", "script", "inference"))
 # The variables of the scripts that a config's text can name, as ours are called.
 SCRIPT_VARIABLES = {
@@ -48,11 +50,17 @@ class PlannedCommand(NamedTuple):
 class BashStops(Exception):
     """The script's bash does not get as far as starting the command; it reports a failure and goes on."""
 
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 def _environment(name: str) -> str:
     """For a plan of our own an unset variable is an error and not an empty text."""
     if name not in os.environ:
-        raise ShellNeeded(f"${name}", f"the environment variable {name} is not set", runs=False)
+        raise ShellNeeded(
+            f"${name}", wording("the environment variable {name} is not set", name=name), runs=False
+        )
     return _not_secret(name, os.environ[name])
 
 
@@ -60,7 +68,9 @@ def _not_secret(name: str, value: str) -> str:
     """The value of a variable. Plans are printed, kept and sent: a config cannot ask the secrets of its
     reader for one."""
     if value and SECRET.search(name):
-        reason = f"the environment variable {name} is named like a secret: no plan shows what is in it"
+        reason = wording(
+            "the environment variable {name} is named like a secret: no plan shows what is in it", name=name
+        )
         raise ShellNeeded(f"${name}", reason, runs=False)
     return value
 
@@ -176,19 +186,25 @@ def _check_interpreter(name: str, command: ScriptCommand, variables: Variables) 
     if name in variables.interpreters or not command.template.startswith("{python}"):
         return
     python = command.values.get("python", "")
-    problem, remedy = "", "python:python3"
+    line = variables.lines["python"]
+    remedy = "python:python3"
     if not python.replace("|", " ").strip() or python == "null":
-        problem = "line 3 names no interpreter"
+        problem = wording("line {line} names no interpreter", line=line)
+        stops = because("bash-no-interpreter", line=line)
     elif "\r" in name:
-        problem = "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
+        problem = wording(
+            "the line ends in CRLF: bash looks for a program called `python\\r` and runs nothing"
+        )
+        stops = because("bash-crlf", line=line)
         remedy = "tipc lint --fix"
     elif not is_python(name) and "$" not in name and find_program(name) is None:
-        problem = f"`{name}` is no interpreter: is a line missing or added above?"
-    if not problem:
+        problem = wording("`{name}` is no interpreter: is a line missing or added above?", name=name)
+        stops = because("bash-other-program", name=name, line=line)
+    else:
         variables.interpreters.add(name)
         return
     if variables.rules.mistakes:
-        raise BashStops(f"{problem} (line {variables.lines['python']})")
+        raise BashStops(stops)
     raise variables.config.source.error(problem, variables.config.value("python"), remedy=remedy)
 
 
@@ -209,25 +225,24 @@ def _check_target(words: list[str], variables: Variables) -> None:
     directory = normpath(dirname(target) or ".")
     inside = directory == "." or made == directory or made.startswith(f"{directory}/")
     if not inside or basename(target) in ("", ".", "..") or made.startswith(normpath(target) + "/"):
-        raise BashStops(f"bash cannot write the log `{' '.join(words)}`")
+        raise BashStops(because("bash-no-log", words=" ".join(words)))
 
 
 def _refused(problem: ShellNeeded, command: ScriptCommand, variables: Variables) -> UsageError | BashStops:
     # For us: what bash makes of so many words, or of a secret, is another question.
     ours = problem.token == "{" or SECRET.search(problem.token)
     if variables.rules.mistakes and not problem.runs and not ours:
-        return BashStops(f"bash cannot parse the command: {problem.reason}")
+        return BashStops(because("bash-open-quote"))
     place = _place(problem.token, command, variables)
-    remedy = "put it in quotes, or give --allow-shell"
+    remedy = wording("put it in quotes, or give --allow-shell")
     if not problem.runs:
-        remedy = NOT_EVEN_BY_A_SHELL.get(problem.token, "close the quote")
+        remedy = NOT_EVEN_BY_A_SHELL.get(problem.token, wording("close the quote"))
         if problem.token.startswith("$"):
-            remedy = f"export {problem.token[1:]}=…"
+            remedy = wording("export {name}=…", name=problem.token[1:])
         if SECRET.search(problem.token):
-            remedy = "let the script read the variable itself"
-    return variables.config.source.error(
-        f"{problem.reason} (in the {command.kind} command)", place, remedy=remedy
-    )
+            remedy = wording("let the script read the variable itself")
+    message = wording("{reason} (in the {kind} command)", reason=problem.reason, kind=command.kind)
+    return variables.config.source.error(message, place, remedy=remedy)
 
 
 def _place(token: str, command: ScriptCommand, variables: Variables) -> Value:

@@ -78,7 +78,7 @@ class Assembly:
         try:
             words = planned_command(item, self.variables, allow_shell=self.options.allow_shell, cwd=folder)
         except BashStops as why:
-            self._skip(self._cell_name(item.cell), item, because("cannot-start", problem=str(why)))
+            self._skip(self._cell_name(item.cell), item, why.reason)
             return
         cell = self._cell(item, words)
         if self.options.as_upstream:

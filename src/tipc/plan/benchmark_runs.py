@@ -24,6 +24,7 @@ from tipc.config.rules import Dialect
 from tipc.config.source import Line, Source
 from tipc.errors import wording
 from tipc.kinds import BENCHMARK_CHAIN, FP32, PREPARE, TRAIN
+from tipc.message import english_text
 from tipc.plan.fixes import FIXES
 from tipc.plan.join import joined, own_command, renamed
 from tipc.plan.model import AppliedFix, Plan, Skip, Step
@@ -81,7 +82,7 @@ def plan_benchmark(source: Source, dialect: Dialect, repo: str, part: Part, *, a
         raise source.error("the benchmark's block lists no batch size or no precision", place)
     if not plans:
         nothing = part(source, "", "")
-        note = f"{source.path}: this mode runs nothing"
+        note = english_text("{path}: this mode runs nothing", path=source.path)
         return replace(nothing, cells=(), steps=(), skipped=(), notes=(note,))
     whole = joined(plans, steps)
     own = {AppliedFix(fix, FIXES[fix].title) for fix in variables.fixes}

@@ -15,6 +15,7 @@ from tipc.config.source import Source, read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, DEVICES, DY2STATIC_CHAIN, find_device
 from tipc.meant import one_of
+from tipc.message import english_text
 from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
 from tipc.plan.fixes import FIXES
@@ -196,7 +197,7 @@ def _by_rules(source: Source, dialect: Dialect, rules: Rules, mode: str, options
     for item in commands(variables):
         assembly.take(item)
     if not assembly.steps:
-        assembly.notes.append(f"{source.path}: this mode runs nothing")
+        assembly.notes.append(english_text("{path}: this mode runs nothing", path=source.path))
     return Plan(
         config=_relative(source.path, options.repo),
         mode=mode,
@@ -222,7 +223,9 @@ def _check_lists(variables: Variables) -> None:
         if name in variables.config.rows and not any(item.strip() for item in variables.walked(name)):
             place = variables.config.value(name)
             row = variables.config.rows[name]
-            message = f"line {row.index + 1} ({name}) is empty or missing: nothing would run"
+            message = wording(
+                "line {line} ({name}) is empty or missing: nothing would run", line=row.index + 1, name=name
+            )
             raise variables.config.source.error(
                 message, place, remedy="tipc lint tells which line is missing"
             )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tipc.config.dialects.dy2static import EXPORTED, GPUS, LENGTH, SECTIONS, SectionEdit, Sections
 from tipc.config.source import Line, Source
 from tipc.errors import UsageError
+from tipc.message import english_text
 from tipc.plan.join import joined, own_command, renamed
 from tipc.plan.model import Plan, Step
 
@@ -38,7 +39,9 @@ def plan_sections(source: Source, family: str, part: Part, *, as_upstream: bool)
     whole = joined(plans, steps)
     if as_upstream:
         return whole
-    note = f"{source.path}: whether both trainings have the same losses is not compared"
+    note = english_text(
+        "{path}: whether both trainings have the same losses is not compared", path=source.path
+    )
     return replace(whole, notes=(*whole.notes, note))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from posixpath import dirname, normpath
 
 from tipc.kinds import CONVERT, EXPORT, INFER, PREPARE
+from tipc.message import wording
 from tipc.plan.matrix import Combination, Left, ScriptCommand, ScriptState, values_of
 from tipc.plan.target.placement import SINGLE, Placement
 from tipc.reasons import Reason, because
@@ -45,7 +46,7 @@ def whole_modes(state: ScriptState) -> Iterator[ScriptCommand | Left]:
         reason = _not_of_this_kind(state, item, index)
         if reason is not None:
             yield Left(cell, EXPORT, reason)
-            if reason.code == "cannot-start":
+            if reason.code == "no-kind-of-model":
                 return
             continue
         _choose_script(state, item, values_of(scripts, count))
@@ -66,12 +67,12 @@ def _not_of_this_kind(state: ScriptState, item: str, index: int) -> Reason | Non
         return None
     if item == "null" or any(item in other for other in whole.kinds.values()):
         return because("not-in-mode", mode=mode)
-    problem = f"`{item}` is no kind of model: the script stops here with exit code 1"
     if state.rules.mistakes:
-        return because("cannot-start", problem=problem)
+        return because("no-kind-of-model", item=item)
     place = variables.places(whole.over)[index]
     known = ", ".join([*kinds, "null"])
-    raise variables.config.source.error(problem, place, remedy=f"one of {known}")
+    problem = wording("`{item}` is no kind of model: the script stops here with exit code 1", item=item)
+    raise variables.config.source.error(problem, place, remedy=wording("one of {names}", names=known))
 
 
 def _choose_script(state: ScriptState, item: str, listed: str) -> None:

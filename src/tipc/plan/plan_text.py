@@ -11,6 +11,7 @@ from tipc.errors import TipcError, told_once
 from tipc.kinds import CHAINS, CPU, GPU, INFER, PREPARE
 from tipc.language import described, enumeration, plural, say, sentence, sentences
 from tipc.language.entry import Described
+from tipc.message import spoken
 from tipc.plan.model import Cell, Plan
 from tipc.plan.request import LeftOut
 from tipc.plan.target.machine import Machine
@@ -86,7 +87,7 @@ def _total(plan: Plan) -> str:
 
 
 def _told(evidence: Evidence) -> str:
-    told = say("known by {kind}: {text}", kind=evidence.kind, text=evidence.text)
+    told = say("known by {kind}: {text}", kind=say(evidence.kind), text=spoken(evidence.text))
     if evidence.line:
         told += say(" (line {line})", line=evidence.line)
     return told
@@ -94,7 +95,7 @@ def _told(evidence: Evidence) -> str:
 
 def plan_notes(plan: Plan) -> list[str]:
     """What the user should know: which interpreter runs, where cells run elsewhere, and why."""
-    notes = list(plan.notes)
+    notes = [spoken(note) for note in plan.notes]
     python = plan.interpreter
     if python is not None and python.program != python.asked:
         notes.append(f"{python.asked} → {python.program}: {sentence(python.reason)}")

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+from tipc.message import Message, wording
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 WORD = frozenset(LETTERS + "0123456789")
 PLAIN = r"[\w@%+=:,./\- ]*\Z"  # nothing here means anything to a shell
@@ -29,7 +31,7 @@ Lookup = Callable[[str], str]  # the value of a variable; "" where it is not set
 class ShellNeeded(ValueError):
     """The text cannot become words here; ``token`` is why. ``runs``: a shell could run it."""
 
-    def __init__(self, token: str, reason: str, *, runs: bool = True) -> None:
+    def __init__(self, token: str, reason: Message, *, runs: bool = True) -> None:
         super().__init__(reason)
         self.token = token
         self.reason = reason
@@ -149,9 +151,9 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
         elif char == "#" and not word.text:
             break
         elif char in OPERATORS:
-            raise ShellNeeded(char, f"`{char}` means something to the shell")
+            raise ShellNeeded(char, wording("`{char}` means something to the shell", char=char))
         elif char == "`":
-            raise ShellNeeded("`", "a command substitution needs a shell")
+            raise ShellNeeded("`", wording("a command substitution needs a shell"))
         elif char == "\\":
             if position + 1 < end:
                 word.add(text[position + 1], QUOTED)
@@ -161,13 +163,13 @@ def _scan(text: str, lookup: Lookup) -> list[_Word]:
         elif char == "'":
             close = text.find("'", position + 1)
             if close < 0:
-                raise ShellNeeded("'", "a quote is opened and never closed", runs=False)
+                raise ShellNeeded("'", wording("a quote is opened and never closed"), runs=False)
             word.add(text[position + 1 : close], QUOTED)
             position = close + 1
         elif char == '"':
             position = _double_quoted(text, position + 1, word, lookup)
         elif char == "$" and text[position + 1 : position + 2] == "'":
-            raise ShellNeeded("$'", "a text in $'…' needs a shell")
+            raise ShellNeeded("$'", wording("a text in $'…' needs a shell"))
         elif char == "$" and text[position + 1 : position + 2] == '"':
             position += 1
         elif char == "$":
@@ -196,7 +198,7 @@ def _double_quoted(text: str, position: int, word: _Word, lookup: Lookup) -> int
         if char == '"':
             return position + 1
         if char == "`":
-            raise ShellNeeded("`", "a command substitution needs a shell")
+            raise ShellNeeded("`", wording("a command substitution needs a shell"))
         if char == "\\" and text[position + 1 : position + 2] in tuple('$`"\\'):
             word.add(text[position + 1], QUOTED)
             position += 2
@@ -206,24 +208,24 @@ def _double_quoted(text: str, position: int, word: _Word, lookup: Lookup) -> int
         else:
             word.add(char, QUOTED)
             position += 1
-    raise ShellNeeded('"', "a quote is opened and never closed", runs=False)
+    raise ShellNeeded('"', wording("a quote is opened and never closed"), runs=False)
 
 
 def _variable(text: str, position: int, lookup: Lookup) -> tuple[str, int]:
     """The value of the variable at a ``$``, and where the text goes on; an unknown one is empty."""
     after = text[position + 1 : position + 2]
     if after == "(":
-        raise ShellNeeded("$(", "a command substitution needs a shell")
+        raise ShellNeeded("$(", wording("a command substitution needs a shell"))
     if after in ("'", '"') or not after:
         return "$", position + 1
     if after == "{":
         close = text.find("}", position)
         name = text[position + 2 : close]
         if close < 0 or not _name_at(name, 0) == len(name) or not name:
-            raise ShellNeeded("${", "an expansion that is more than a variable's name needs a shell")
+            raise ShellNeeded("${", wording("an expansion that is more than a variable's name needs a shell"))
         return lookup(name), close + 1
     if after in SPECIAL:
-        raise ShellNeeded(f"${after}", f"`${after}` is something of the running shell")
+        raise ShellNeeded(f"${after}", wording("`${name}` is something of the running shell", name=after))
     end = _name_at(text, position + 1)
     if end == position + 1:
         return "$", end
@@ -307,7 +309,7 @@ def _expanded(word: _Word, opened: int, commas: list[int], closed: int) -> list[
                 text = [*before.text, *middle.text, *after.text]
                 found.append(_Word(text, [*before.kinds, *middle.kinds, *after.kinds]))
         if len(found) > BRACE_LIMIT:
-            reason = f"the braces of one word make more than {BRACE_LIMIT} words"
+            reason = wording("the braces of one word make more than {limit} words", limit=BRACE_LIMIT)
             raise ShellNeeded("{", reason, runs=False)
     return found
 

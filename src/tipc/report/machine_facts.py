@@ -8,11 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tipc.language import enumeration, plural, say
+
+NO_GPU = "no GPU"
+
 
 def machine_name(environment: Mapping[str, Any]) -> str:
-    """``ci-1: Xeon …, 2 cores, no GPU``."""
+    """``ci-1: Xeon …, 2 cores, no GPU``, in English: files and the history keep it."""
     cpu = _mapping(environment, "cpu")
-    parts = [str(cpu.get("model") or "unknown CPU"), f"{cpu.get('cores', '?')} cores"]
+    cores = cpu.get("cores", "?")
+    parts = [str(cpu.get("model") or "unknown CPU"), f"{cores} core" if cores == 1 else f"{cores} cores"]
     gpus = Counter(_gpus(environment))
     for name, count in gpus.items():
         if count > 1:
@@ -20,12 +25,26 @@ def machine_name(environment: Mapping[str, Any]) -> str:
         else:
             parts.append(name)
     if not gpus:
-        parts.append("no GPU")
+        parts.append(NO_GPU)
     named = ", ".join(parts)
     host = environment.get("host")
     if host:
         return f"{host}: {named}"
     return named
+
+
+def spoken_machine(name: str) -> str:
+    """A ``machine_name`` in the language to speak."""
+    parts = []
+    for part in name.split(", "):
+        count, _, noun = part.partition(" ")
+        if noun in ("core", "cores") and count.isdigit():
+            parts.append(plural(int(count), "core"))
+        elif part == NO_GPU:
+            parts.append(say("no GPU"))
+        else:
+            parts.append(part)
+    return enumeration(parts)
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.kinds import FAILED, PREPARE, TIMEOUT
+from tipc.message import wording
 from tipc.plan.model import Plan
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import digest
@@ -64,18 +65,18 @@ class Earlier:
             return KeptResult(result)
         if result.ok and not self._rules.outdated and not self._lost(node, inputs):
             return KeptResult(result, why)
-        self._tell(f"{node.step.id} runs again: {why['what']}")
+        self._tell(str(wording("{step} runs again, {why}", step=node.step.id, why=why)))
         return None
 
     def outdated(self, node: Node, inputs: Mapping[str, str]) -> Reason | None:
         """Why the earlier result of a step says nothing about how things are now; None: it still holds."""
         names = self._changed(node, inputs)
         if names:
-            return because("outdated", what=f"{' and '.join(names)} changed")
+            return because("outdated", inputs=", ".join(names))
         lost = _touched(node.plan, self.results[node.key])
         if not lost:
             return None
-        return because("outdated", what=f"{lost} is not what it left")
+        return because("outdated-artefact", path=lost)
 
     def _changed(self, node: Node, inputs: Mapping[str, str]) -> list[str]:
         return changed(dict(self._inputs.get(node.key, ())), inputs)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tipc.message import english_text
+
 
 class Answer(BaseModel):
     """What every answer has; ``error`` says why the question has none, and ``limited`` that the reason is a
@@ -97,4 +99,7 @@ def read_answer(kind: str, text: str) -> Answer:
         return KINDS[kind].model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
-        return KINDS[kind](error=f"the probe's answer cannot be read: {first['loc']}: {first['msg']}")
+        told = english_text(
+            "the probe's answer cannot be read: {place}: {error}", place=str(first["loc"]), error=first["msg"]
+        )
+        return KINDS[kind](error=told)

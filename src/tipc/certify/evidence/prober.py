@@ -25,6 +25,7 @@ from tipc.certify.engines import all_engines
 from tipc.certify.evidence.answers import KINDS, Answer, RunAnswer, RunReply, read_answer
 from tipc.certify.evidence.question import Question, QuestionGroup, is_outside
 from tipc.certify.evidence.trials import Answered, Trial
+from tipc.message import english_text
 from tipc.npz import read_npz
 from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task, TaskOutcome
@@ -194,7 +195,9 @@ class Prober:
                 self._tried[trial.digest] = read_trial(trial, folder / f"{number}.npz", replies[number])
             else:
                 self._tried[trial.digest] = Answered(
-                    trial, error=answer.error or "the probe gave no answer", limited=answer.limited
+                    trial,
+                    error=answer.error or english_text("the probe gave no answer"),
+                    limited=answer.limited,
                 )
 
     def look_after(self) -> None:
@@ -205,10 +208,14 @@ class Prober:
             if (size := asking.replies.stat().st_size) != asking.size:
                 asking.deadline, asking.size = now + self.timeout, size
             if not asking.end and now > asking.deadline:
-                asking.end = f"the probe gave no answer within {self.timeout:.0f} s"
+                asking.end = english_text(
+                    "the probe gave no answer within {seconds:.0f} s", seconds=self.timeout
+                )
                 self.executor.kill(ticket)
             if not asking.end and look and self.executor.memory(ticket) > MEMORY:
-                asking.end = f"the probe used more than {MEMORY // 2**30} GB of memory"
+                asking.end = english_text(
+                    "the probe used more than {limit} GB of memory", limit=MEMORY // 2**30
+                )
                 self.executor.kill(ticket)
         if look:
             self._looked = now
@@ -304,10 +311,10 @@ def is_clean(env: Mapping[str, str], repo: Path) -> bool:
 def how_it_ended(outcome: TaskOutcome) -> str:
     """The end of a probe in words."""
     if outcome.error:
-        return f"the probe cannot be started: {outcome.error}"
+        return english_text("the probe cannot be started: {error}", error=outcome.error)
     if outcome.signal is not None:
-        return f"the probe was killed by signal {outcome.signal}"
-    return f"the probe ended with status {outcome.exit_code}"
+        return english_text("the probe was killed by signal {signal}", signal=outcome.signal)
+    return english_text("the probe ended with status {status}", status=outcome.exit_code)
 
 
 def read_trial(trial: Trial, path: Path, reply: RunReply) -> Answered:
@@ -319,7 +326,7 @@ def read_trial(trial: Trial, path: Path, reply: RunReply) -> Answered:
         outputs = {name: file[str(index)] for index, name in enumerate(reply.outputs)}
         inner = {name: file[str(index)] for index, name in enumerate(reply.inner, len(outputs))}
     except (OSError, ValueError, KeyError) as error:
-        return Answered(trial, error=f"its answer cannot be read: {error}")
+        return Answered(trial, error=english_text("its answer cannot be read: {error}", error=str(error)))
     return Answered(trial, outputs, tuple(reply.unfed), inner=inner)
 
 

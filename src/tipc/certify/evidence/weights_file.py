@@ -16,6 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tipc.bounded import read_bounded
+from tipc.message import english_text
 
 SUFFIX = ".pdparams"
 LIMIT = 4 * 2**30
@@ -187,7 +188,10 @@ def _read_weights(path: Path, size: int, changed: int) -> WeightsInFile:
     ) as error:
         return WeightsInFile(path, error=f"{type(error).__name__}: {error}"[:300])
     except (ImportError, LookupError, MemoryError, OverflowError, RuntimeError) as error:
-        return WeightsInFile(path, error=f"a damaged file: {type(error).__name__}: {error}"[:300])
+        return WeightsInFile(
+            path,
+            error=english_text("a damaged file: {error}", error=f"{type(error).__name__}: {error}"[:300]),
+        )
     floats = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
     return WeightsInFile(
         path,

@@ -21,6 +21,7 @@ from tipc.report.history.comparison import (
 )
 from tipc.report.history.history_store import PastRun
 from tipc.report.history.spread import RUNS, TWINS
+from tipc.report.machine_facts import spoken_machine
 from tipc.report.plain_text import clean, figure
 from tipc.report.terminal import Hanging, Line, Span, aligned
 
@@ -138,7 +139,7 @@ def _conclusion(result: Comparison) -> Line:
 
 
 def _name(entry: PastRun) -> str:
-    return clean(f"{entry.id}  ({entry.machine_name}; {entry.versions})")
+    return clean(f"{entry.id}  ({spoken_machine(entry.machine_name)}; {entry.versions})")
 
 
 def _row(change: Change) -> list[Line]:

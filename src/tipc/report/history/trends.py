@@ -10,6 +10,7 @@ from tipc.language import say
 from tipc.report.figures import HIGHER, OF_THE_MACHINE
 from tipc.report.history.history_store import Figure, PastRun
 from tipc.report.history.spread import between_runs, on_scale
+from tipc.report.machine_facts import spoken_machine
 from tipc.report.plain_text import clean, figure
 from tipc.report.terminal import Line, Span, aligned
 
@@ -31,7 +32,10 @@ def trends(entries: Sequence[PastRun], metric: str, words: str = "") -> list[Lin
     place = ("", "")
     for row, (machine, plan, _, _), course in zip(rows, courses, courses.values(), strict=True):
         if machine != place[0]:
-            lines += [[Span(f"{clean(course[0][0].machine_name)}  ", "bold"), Span(machine, "dim")], title]
+            lines += [
+                [Span(f"{clean(spoken_machine(course[0][0].machine_name))}  ", "bold"), Span(machine, "dim")],
+                title,
+            ]
         if (machine, plan) != place:
             lines.append([Span(f" {clean(plan)}", "bold")])
         place = (machine, plan)

@@ -27,7 +27,7 @@ from tipc.report.html.cell_page import Around, Budget, cell_page
 from tipc.report.html.matrix_table import matrix_table
 from tipc.report.html.past_page import past_page
 from tipc.report.html.timeline import timeline
-from tipc.report.machine_facts import machine_name, versions
+from tipc.report.machine_facts import machine_name, spoken_machine, versions
 from tipc.report.plain_text import clean, command, duration, figure, one_line
 from tipc.report.support_matrix import matrix_of
 from tipc.report.view import PlanView, RunView
@@ -285,7 +285,7 @@ def _run(view: RunView) -> dict[str, Any]:
     facts = [
         (say("started"), strftime("%Y-%m-%d %H:%M:%S", localtime(run.started))),
         (say("took"), took),
-        (say("machine"), machine_name(run.environment)),
+        (say("machine"), spoken_machine(machine_name(run.environment))),
         (say("versions"), versions(run.environment)),
         (say("configs"), str(len(run.plans))),
     ]
@@ -301,7 +301,7 @@ def _run(view: RunView) -> dict[str, Any]:
         "headline": headline(view),
         "facts": facts,
         "again": again,
-        "machine": machine_name(run.environment),
+        "machine": spoken_machine(machine_name(run.environment)),
         "environment": clean(environment)[:20000],
     }
 

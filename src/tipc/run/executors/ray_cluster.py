@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tipc.errors import EnvironmentProblem, wording
+from tipc.message import english_text
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import GRACE, LocalExecutor
 from tipc.run.record.facts import forget_facts, put_facts, take_facts
@@ -307,7 +308,8 @@ class RayExecutor:
             self._end_lost(ticket, error)
             return
         if isinstance(outcome, ClusterNode):
-            self._send_again(ticket, f"the node {outcome.name} was out of reach; it begins again")
+            note = english_text("the node {name} was out of reach; it begins again", name=outcome.name)
+            self._send_again(ticket, note)
             return
         if isinstance(outcome, Unseen):
             self._end_unseen(ticket, outcome)
@@ -332,7 +334,9 @@ class RayExecutor:
         """A node lacks what the task needs: no more tasks for it, and this one to another."""
         node = unseen.node
         self._shut_out[node.id] = node.name
-        note = f"the node {node.name} does not see {unseen.path} and is shut out"
+        note = english_text(
+            "the node {name} does not see {path} and is shut out", name=node.name, path=str(unseen.path)
+        )
         if self._alive() - set(self._shut_out):
             self._send_again(ticket, note)
         else:
@@ -347,7 +351,9 @@ class RayExecutor:
         node_died = "node has died" in str(error) or (node is not None and node.id not in self._alive())
         if node_died and running.killed is None and running.lost < MOST_LOST and self._alive():
             running.lost += 1
-            self._send_again(ticket, f"the node {name} was lost; it begins again on another")
+            self._send_again(
+                ticket, english_text("the node {name} was lost; it begins again on another", name=name)
+            )
             return
         what = "its node" if node_died else "its worker on the node"
         self._lost(ticket, f"the step was lost with {what} {name}: {str(error).splitlines()[0]}")

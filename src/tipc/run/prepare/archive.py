@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from tipc.errors import UsageError, wording
+from tipc.errors import Message, UsageError, wording
 from tipc.run.prepare.archive_formats import Member, Reader, Unreadable, open_archive
 from tipc.run.record.disk import disk_problem
 
@@ -38,7 +38,7 @@ def unpack(archive: Path, target: Path, *, max_bytes: int = MAX_BYTES, max_files
                 return False
             _unpack_beside(archive, reader, members, target)
     except Unreadable as error:
-        raise _refusal(archive, str(error)) from error
+        raise _refusal(archive, error.why) from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
             raise UsageError("there is no such archive", path=str(archive)) from error
@@ -48,11 +48,15 @@ def unpack(archive: Path, target: Path, *, max_bytes: int = MAX_BYTES, max_files
 
 def _check_name(archive: Path, member: Member, path: PurePosixPath) -> None:
     if not path.parts and member.kind != "directory":
-        raise _refusal(archive, "holds a file without a name")
+        raise _refusal(archive, wording("holds a file without a name"))
     if path.is_absolute() or ".." in path.parts or "\\" in member.name or "\0" in member.name:
-        raise _refusal(archive, f"holds a path out of its target: {member.name!r}")
+        raise _refusal(archive, wording("holds a path out of its target: {name!r}", name=member.name))
     if member.kind == "other":
-        raise _refusal(archive, f"holds a device or a pipe: {member.name!r}")
+        raise _refusal(archive, wording("holds a device or a pipe: {name!r}", name=member.name))
+
+
+def _link_out(member: Member) -> Message:
+    return wording("holds a link out of its target: {name!r} -> {link!r}", name=member.name, link=member.link)
 
 
 def _checked(archive: Path, members: Iterator[Member], max_bytes: int, max_files: int) -> Iterator[Member]:
@@ -63,21 +67,21 @@ def _checked(archive: Path, members: Iterator[Member], max_bytes: int, max_files
         path = PurePosixPath(member.name)
         _check_name(archive, member, path)
         if any(parent in links for parent in path.parents):
-            raise _refusal(archive, f"holds a path through a link: {member.name!r}")
+            raise _refusal(archive, wording("holds a path through a link: {name!r}", name=member.name))
         if member.kind == "link":
             leads_to = PurePosixPath(os.path.normpath(path.parent / member.link))
             if leads_to.is_absolute() or ".." in leads_to.parts:
-                raise _refusal(archive, f"holds a link out of its target: {member.name!r} -> {member.link!r}")
+                raise _refusal(archive, _link_out(member))
             links.add(path)
         if member.kind == "copy" and (
             member.link.startswith("/") or ".." in PurePosixPath(member.link).parts
         ):
-            raise _refusal(archive, f"holds a link out of its target: {member.name!r} -> {member.link!r}")
+            raise _refusal(archive, _link_out(member))
         total += member.size
         if total > max_bytes:
-            raise _refusal(archive, f"unpacks to more than {max_bytes:,} bytes")
+            raise _refusal(archive, wording("unpacks to more than {limit:,} bytes", limit=max_bytes))
         if number > max_files:
-            raise _refusal(archive, f"holds more than {max_files:,} files")
+            raise _refusal(archive, wording("holds more than {limit:,} files", limit=max_files))
         yield member
 
 
@@ -86,14 +90,20 @@ def _unpack_beside(archive: Path, reader: Reader, members: list[Member], target:
     free = shutil.disk_usage(target).free
     needed = sum(member.size for member in members)
     if needed > free:
-        raise _refusal(archive, f"needs {needed:,} bytes, and {target} has room for {free:,}")
+        why = wording(
+            "needs {needed:,} bytes, and {target} has room for {free:,}",
+            needed=needed,
+            target=str(target),
+            free=free,
+        )
+        raise _refusal(archive, why)
     part = Path(tempfile.mkdtemp(prefix=f".{archive.name}.", suffix=".part", dir=target))
     try:
         for member in members:
             _write_or_refuse(archive, reader, member, part)
         for member in members:
             if member.kind == "link" and not _leads_inside(part, part / member.name):
-                raise _refusal(archive, f"holds a link out of its target: {member.name!r} -> {member.link!r}")
+                raise _refusal(archive, _link_out(member))
         for entry in sorted(part.iterdir()):
             _replace(entry, target / entry.name, part)
     finally:
@@ -107,7 +117,8 @@ def _write_or_refuse(archive: Path, reader: Reader, member: Member, root: Path) 
     except (UnicodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in IMPOSSIBLE_NAMES:
             raise
-        raise _refusal(archive, f"holds a name that no file can have: {member.name!r}") from error
+        why = wording("holds a name that no file can have: {name!r}", name=member.name)
+        raise _refusal(archive, why) from error
 
 
 def _write(archive: Path, reader: Reader, member: Member, root: Path) -> None:
@@ -123,7 +134,8 @@ def _write(archive: Path, reader: Reader, member: Member, root: Path) -> None:
         return
     if member.kind == "copy":
         if not (root / member.link).is_file() or (root / member.link).is_symlink():
-            raise _refusal(archive, f"holds a link to nothing: {member.name!r} -> {member.link!r}")
+            why = wording("holds a link to nothing: {name!r} -> {link!r}", name=member.name, link=member.link)
+            raise _refusal(archive, why)
         shutil.copy2(root / member.link, place)
         return
     written = 0
@@ -131,7 +143,7 @@ def _write(archive: Path, reader: Reader, member: Member, root: Path) -> None:
         for piece in reader.content(member):
             written += out.write(piece)
     if written < member.size:
-        raise _refusal(archive, f"is cut off in {member.name!r}")
+        raise _refusal(archive, wording("is cut off in {name!r}", name=member.name))
     os.chmod(place, 0o755 if member.executable else 0o644)
     os.utime(place, (member.mtime, member.mtime))
 
@@ -168,5 +180,5 @@ def _leads_inside(root: Path, link: Path) -> bool:
     return Path(os.path.realpath(link)).is_relative_to(os.path.realpath(root))
 
 
-def _refusal(archive: Path, why: str) -> UsageError:
+def _refusal(archive: Path, why: Message) -> UsageError:
     return UsageError(wording("{why}; nothing was unpacked", why=why), path=str(archive))

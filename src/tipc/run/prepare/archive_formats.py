@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
+from tipc.message import Message, wording
+
 _BLOCK = 512
 _PADDING = 1024
 _PIECE = 1 << 20
@@ -34,22 +36,26 @@ _BROKEN = (
 class Unreadable(Exception):
     """An archive that is broken, or that uses what cannot be read here; the message lacks its name."""
 
+    def __init__(self, why: Message) -> None:
+        super().__init__(why)
+        self.why = why
+
 
 @contextmanager
 def _reading() -> Iterator[None]:
     try:
         yield
     except (NotImplementedError, RuntimeError) as error:  # a method or an encryption that is not supported
-        raise Unreadable(f"cannot be read here ({_first_line(error)})") from error
+        raise Unreadable(wording("cannot be read here ({error})", error=_first_line(error))) from error
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise
         # Some of the libraries know no better name for bytes that make no sense, or a place before the start.
         if error.errno in (None, errno.EINVAL):
-            raise Unreadable(f"is broken or cut off ({_first_line(error)})") from error
-        raise Unreadable(f"cannot be read ({error.strerror})") from error
+            raise Unreadable(wording("is broken or cut off ({error})", error=_first_line(error))) from error
+        raise Unreadable(wording("cannot be read ({error})", error=error.strerror)) from error
     except _BROKEN as error:
-        raise Unreadable(f"is broken or cut off ({_first_line(error)})") from error
+        raise Unreadable(wording("is broken or cut off ({error})", error=_first_line(error))) from error
 
 
 def _first_line(error: Exception) -> str:

@@ -47,10 +47,10 @@ def _prepare_declared(plan: Plan, repo: Path, stream: TextIO) -> int:
 
     archives, is_script = read_declaration(repo / DECLARED, plan.mode)
     for archive, target in archives:
-        told = "is already unpacked"
+        told = wording("{archive}: is already unpacked", archive=archive)
         if unpack(repo / archive, _inside(repo, target)):
-            told = f"unpacked into {target}"
-        stream.write(f"{archive}: {told}\n")
+            told = wording("{archive}: unpacked into {target}", archive=archive, target=target)
+        stream.write(f"{told}\n")
         stream.flush()
     if not is_script:
         return 0

@@ -75,7 +75,7 @@ class StepResult:
     @property
     def outdated(self) -> bool:
         """It passed earlier in the same run, and what it depends on has changed since."""
-        return self._pending_because("outdated")
+        return self._pending_because("outdated") or self._pending_because("outdated-artefact")
 
     def _pending_because(self, code: str) -> bool:
         return self.state == PENDING and self.reason is not None and self.reason.code == code

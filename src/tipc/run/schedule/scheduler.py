@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tipc.kinds import BLOCKED, FAILED, INTERRUPTED, PENDING, PREPARE, TIMEOUT
+from tipc.message import spoken
 from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import missing
@@ -318,7 +319,7 @@ class Scheduler:
         running = self._running.pop(ticket)
         node, number = running.node, running.attempt.number
         for note in outcome.notes:
-            self.watcher.note(f"{node.step.id}: {note}")
+            self.watcher.note(f"{node.step.id}: {spoken(note)}")
         result = finish(running.attempt, outcome, self.executor.name)
         self._resources.give(running.claim)
         if node.step.kind == PREPARE:

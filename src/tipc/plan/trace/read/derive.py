@@ -21,6 +21,7 @@ from tipc.kinds import (
     TRAIN,
     precision_word,
 )
+from tipc.message import english_text
 from tipc.plan.assemble import trained_files
 from tipc.plan.cells import cell_id, make_cell, setting_word, unique_name
 from tipc.plan.matrix import Combination
@@ -62,9 +63,17 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
     if results:
         folder = str(Path(results).parent)
     cells = _cells(links, _only_gpus(source))
-    notes = [f"traced: taken from what {script} called, not from a dialect"]
+    notes: list[str] = [
+        english_text("traced: taken from what {script} called, not from a dialect", script=str(script))
+    ]
     if not traced.calls:
-        notes.append(f"{script} called nothing in the mode {mode}: tipc lint may tell why")
+        notes.append(
+            english_text(
+                "{script} called nothing in the mode {mode}: tipc lint may tell why",
+                script=str(script),
+                mode=mode,
+            )
+        )
     return Plan(
         config=config,
         mode=mode,

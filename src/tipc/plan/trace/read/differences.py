@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from tipc.message import english_text, wording
 from tipc.plan.model import Plan, Step
 
 
@@ -34,9 +35,9 @@ def _block(ours: Sequence[Step], theirs: Sequence[Step]) -> list[str]:
                 found.append(_changed(old, new))
             continue
         for step in ours[a:b]:
-            found.append(f"only in the dialect: {_text(step)}")
+            found.append(english_text("only in the dialect: {command}", command=_text(step)))
         for step in theirs[c:d]:
-            found.append(f"only in the script: {_text(step)}")
+            found.append(english_text("only in the script: {command}", command=_text(step)))
     return found
 
 
@@ -50,7 +51,7 @@ def _text(step: Step) -> str:
     if visible is not None:
         text = f"CUDA_VISIBLE_DEVICES={visible} {text}"
     if step.cwd != ".":
-        text = f"(in {step.cwd}) {text}"
+        return english_text("(in {folder}) {command}", folder=step.cwd, command=text)
     return text
 
 
@@ -62,9 +63,14 @@ def _changed(ours: Step, theirs: Step) -> str:
         if tag != "equal":
             gone += old[a:b]
             come += new[c:d]
-    return (
-        f"{theirs.id}: the dialect has {' '.join(gone) or 'nothing'}, "
-        f"the script {' '.join(come) or 'nothing'}\n    dialect: {_text(ours)}\n    script:  {_text(theirs)}"
+    nothing = wording("nothing")
+    return english_text(
+        "{step}: the dialect has {gone}, the script {come}\n    dialect: {ours}\n    script:  {theirs}",
+        step=theirs.id,
+        gone=" ".join(gone) or nothing,
+        come=" ".join(come) or nothing,
+        ours=_text(ours),
+        theirs=_text(theirs),
     )
 
 

@@ -14,9 +14,10 @@ import tempfile
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tipc.bounded import read_bounded
+from tipc.message import EnglishText, message_from_json, message_to_json
 from tipc.plan.trace.read.calls import Call
 from tipc.plan.trace.record import stubs
 from tipc.plan.trace.record.snapshot import FILE, Listing
@@ -81,10 +82,23 @@ def load(key: str) -> Traced | None:
             calls=tuple(map(_call, data["calls"])),
             tees=tuple(map(_texts, data["tees"])),
             stdout=_text(data["stdout"]),
-            notes=_texts(data["notes"]),
+            notes=tuple(map(_note, data["notes"])),
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _note(data: Any) -> str:
+    if isinstance(data, str):
+        return data
+    return EnglishText(message_from_json(data))
+
+
+def _note_to_json(note: str) -> object:
+    """With its template, so that whoever finds the trace here has it in his language."""
+    if isinstance(note, EnglishText):
+        return message_to_json(note.message)
+    return note
 
 
 def store(key: str, traced: Traced) -> None:
@@ -97,7 +111,7 @@ def store(key: str, traced: Traced) -> None:
         "calls": calls,
         "tees": traced.tees,
         "stdout": traced.stdout,
-        "notes": traced.notes,
+        "notes": [_note_to_json(note) for note in traced.notes],
     }
     text = json.dumps(data)
     if len(text) > LARGEST:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tipc.bounded import read_bounded_text
 from tipc.errors import UsageError, wording
+from tipc.message import english_text
 from tipc.plan.trace.read.calls import Call, calls_of
 from tipc.plan.trace.record import cache, demand
 from tipc.plan.trace.record.find_script import roots
@@ -88,14 +89,28 @@ def _trace(sandbox: Sandbox, script: Path, config: Path, mode: str) -> tuple[Tra
         return Pass(recording, calls_of(recording, repo), found)
 
     last = _until_all_is_found(run, sandbox)
-    notes = []
+    notes: list[str] = []
     for name, value in variables.items():
-        notes.append(f"{name}, which {script} expects to be set, is taken for {value}")
+        notes.append(
+            english_text(
+                "{name}, which {script} expects to be set, is taken for {value}",
+                name=name,
+                script=str(script),
+                value=value,
+            )
+        )
     if not sandbox.isolate:
-        notes.append(f"{script} ran without isolation, with your rights, as TIPC_TRACE_UNISOLATED=1 asks for")
+        notes.append(
+            english_text(
+                "{script} ran without isolation, with your rights, as TIPC_TRACE_UNISOLATED=1 asks for",
+                script=str(script),
+            )
+        )
     notes += _notes(last, script, sandbox.listing.left_out)
     for path in _lost(last.recording, sandbox):
-        notes.append(f"{script} sources {path}, which is not there")
+        notes.append(
+            english_text("{script} sources {path}, which is not there", script=str(script), path=path)
+        )
     traced = Traced(tuple(last.calls), last.recording.tees, last.recording.stdout, tuple(notes))
     return traced, not last.recording.stopped
 
@@ -153,7 +168,7 @@ def starting_directory(script: Path) -> Path:
 
 
 def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
-    notes = []
+    notes: list[str] = []
     recording = last.recording
     if recording.stopped == "calls":
         raise UsageError(
@@ -181,16 +196,31 @@ def _notes(last: Pass, script: Path, left_out: int) -> list[str]:
             )
         )
     if recording.stopped:
-        limit = "a long silence"
+        limit = wording("a long silence")
         if recording.stopped == "time":
-            limit = f"its limit of {time_limit():g} s"
+            limit = wording("its limit of {seconds:g} s", seconds=time_limit())
         notes.append(
-            f"{script} did not end and was stopped after {limit}; the plan is what it had called by then"
+            english_text(
+                "{script} did not end and was stopped after {limit}; the plan is what it had called by then",
+                script=str(script),
+                limit=limit,
+            )
         )
     elif recording.exit:
-        notes.append(f"{script} ended with exit code {recording.exit}: {_last_line(recording.stderr)}")
+        notes.append(
+            english_text(
+                "{script} ended with exit code {status}: {line}",
+                script=str(script),
+                status=recording.exit,
+                line=_last_line(recording.stderr),
+            )
+        )
     if left_out:
-        notes.append(f"{left_out} files of the repository were left out of the scratch copy")
+        notes.append(
+            english_text(
+                "files of the repository that were left out of the scratch copy: {count}", count=left_out
+            )
+        )
     return notes
 
 
