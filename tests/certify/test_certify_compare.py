@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tipc.certify.checks.parity import Compared, only_ties
 from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, MOST_NOISE, Bound, compare
 from tipc.certify.compare.detections import Matches, are_detections, matched
 from tipc.certify.compare.heads import softmax
 from tipc.certify.compare.picture_pairs import same_pictures
 from tipc.certify.evidence.likeness import likenesses
+from tipc.certify.evidence.trials import Answered, Trial
 
 RANDOM = np.random.default_rng(3)
 LOGITS = (RANDOM.standard_normal((64, 10)) * 3).astype("float32")
@@ -99,7 +102,7 @@ def test_boxes_are_compared_as_sets() -> None:
     ).astype("float32")
     shuffled = boxes[RANDOM.permutation(40)]
     assert are_detections(boxes, 2)
-    assert matched(boxes, shuffled) == Matches(40, 0, 40)
+    assert matched(boxes, shuffled) == Matches(40, 0, 40, apart=39)
     moved = shuffled.copy()
     moved[:10, 2:] += 20
     assert matched(boxes, moved).found == 30
@@ -123,8 +126,9 @@ def test_boxes_that_rounding_put_into_a_list_are_no_difference_if_most_are_the_s
     assert found.agrees(FP32)
     other[10:28, 2:] += 30
     [found, _] = likenesses({"0": boxes, "1": counts}, {"out": other, "num": counts}, 2)
-    assert not found.agrees(FP32), "too many are others, tied or not"
-    assert not found.is_undecided, "half of them can be told from the last"
+    assert found.boxes == Matches(22, 18, 40)
+    assert not found.agrees(FP32), "too few are the same to show that it is this network"
+    assert found.is_undecided, "no box can be told from the last of its list: no lie can, either"
     other[:, 2:] += 30
     [found, _] = likenesses({"0": boxes, "1": counts}, {"out": other, "num": counts}, 2)
     assert found.boxes == Matches(0, 40, 40)
@@ -137,6 +141,86 @@ def test_boxes_that_rounding_put_into_a_list_are_no_difference_if_most_are_the_s
     [found, _] = likenesses({"0": high, "1": counts}, {"out": moved, "num": counts}, 2)
     assert not found.agrees(FP32), "those at the top of a list are no ties"
     assert not found.is_undecided
+
+
+def boxes_of_two_images(top: int) -> tuple[Any, Any]:
+    """A hundred boxes an image, the first ones with scores of their own, the others with one and the same;
+    and how many each image has."""
+    scores = np.full(100, 0.07)
+    scores[:top] = np.linspace(0.9, 0.1, top)
+    boxes = np.column_stack([np.zeros(200), np.tile(scores, 2), RANDOM.uniform(0, 600, (200, 4))])
+    return boxes.astype("float32"), np.array([100, 100], "int32")
+
+
+def compared_boxes(boxes: Any, other: Any, counts: Any) -> Any:
+    return likenesses({"0": boxes, "1": counts}, {"out": other, "num": counts}, 2)[0]
+
+
+def test_boxes_at_the_top_of_a_list_tell_a_network_where_the_rest_is_tied() -> None:
+    boxes, counts = boxes_of_two_images(top=20)
+    other = boxes.copy()
+    other[60:100, 2:] += 30
+    other[150:200, 2:] += 30
+    found = compared_boxes(boxes, other, counts)
+    assert found.boxes == Matches(110, 90, 200, apart=40)
+    assert found.agrees(FP32), "all that can be told from the last are there"
+    wrong = other.copy()
+    wrong[3, 2:] += 30
+    found = compared_boxes(boxes, wrong, counts)
+    assert not found.agrees(FP32), "one of those at the top is another"
+
+
+def test_boxes_that_are_all_tied_show_neither_the_right_network_nor_a_wrong_one() -> None:
+    boxes, counts = boxes_of_two_images(top=0)
+    other = boxes.copy()
+    other[148:, 2:] += 30
+    found = compared_boxes(boxes, other, counts)
+    assert found.boxes == Matches(148, 52, 200)
+    assert not found.agrees(FP32)
+    assert found.is_undecided
+
+
+def test_a_few_boxes_at_the_top_do_not_make_up_for_a_list_of_ties() -> None:
+    boxes, counts = boxes_of_two_images(top=4)
+    other = boxes.copy()
+    other[40:100, 2:] += 30
+    found = compared_boxes(boxes, other, counts)
+    assert found.boxes == Matches(140, 60, 200, apart=8)
+    assert not found.agrees(FP32)
+    assert found.is_undecided
+
+
+def test_an_engine_that_gave_nothing_but_ties_is_told_from_one_that_gave_more() -> None:
+    boxes, counts = boxes_of_two_images(top=0)
+
+    def row(source: str, moved: int) -> Compared:
+        other = boxes.copy()
+        other[:moved, 2:] += 30
+        trial = Trial(source, "onednn", {}, Path("model"), Path("params"))
+        return Compared(Answered(trial), [compared_boxes(boxes, other, counts)], FP32)
+
+    few, many, right = row("seeded", 52), row("evaluation", 150), row("evaluation", 0)
+    tied = only_ties("onednn", [few])
+    assert tied is not None
+    assert tied.is_mostly_the_same
+    tied = only_ties("onednn", [few, many])
+    assert tied is not None
+    assert not tied.is_mostly_the_same
+    assert only_ties("onednn", [few, right]) is None
+    assert only_ties("native", [few]) is None
+
+
+def test_boxes_that_nobody_asked_for_are_a_difference() -> None:
+    boxes, counts = boxes_of_two_images(top=20)
+    ghosts = boxes.copy()
+    ghosts[90:100, 1] = 0.95
+    ghosts[90:100, 2:] += 30
+    found = compared_boxes(boxes, ghosts, counts)
+    assert found.boxes == Matches(190, 10, 200, apart=40, ghosts=10)
+    assert not found.agrees(FP32), "boxes of a high score stand in the place of ties"
+    assert not found.is_undecided
+    [more] = likenesses({"0": boxes}, {"out": np.concatenate([boxes, ghosts[90:100]])}, 2)
+    assert not more.agrees(FP32), "every box is there, and ten more"
 
 
 PICTURES = RANDOM.uniform(-1, 1, (4, 3, 32, 32)).astype("float32")

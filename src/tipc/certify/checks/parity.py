@@ -23,6 +23,8 @@ from tipc.certify.evidence.trials import (
     ROUNDED,
     SEEDED,
     Answered,
+    deployments,
+    engine_name,
     samples_of,
 )
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
@@ -295,11 +297,7 @@ def exported_tensors(scene: StepScene) -> set[str]:
 def engines(scene: StepScene) -> Iterator[Outcome]:
     """Engines replace and fuse operators, and their results must be the same: on the inputs of the evaluation
     and on seeded ones, which have values that the lite images may not have."""
-    asked = []
-    for one in scene.trials(scene.step):
-        # In int8, TP305 bounds it.
-        if one.trial.source in (EVALUATION, SEEDED) and engine_precision(one.trial.engine) != INT8_WORD:
-            asked.append(one)
+    asked = tried_in_float(scene)
     names = list(dict.fromkeys(one.trial.engine for one in asked))
     rows: list[Compared] = []
     for engine in names:
@@ -312,13 +310,74 @@ def engines(scene: StepScene) -> Iterator[Outcome]:
                 yield failed(wrong, evidence=evidence_of(*rows))
                 return
     broken = [one for one in asked if one.error]
+    tied = tied_engine(scene, names, rows)
     if broken and broken[0].trial.engine != NATIVE and broken[0].trial.source == EVALUATION:
         yield broken_engine(broken[0], evidence_of(*rows))
+    elif tied is not None:
+        yield tied
     elif rows:
         told = wording("{engines}: {figures}", engines=", ".join(names), figures=rows[0].best.text())
         yield passed(told, evidence=evidence_of(*rows))
     elif asked:
         yield unchecked("no answer of the exported network is known", required=False)
+
+
+def tried_in_float(scene: StepScene) -> list[Answered]:
+    """The trials of the model in every engine but those of int8: TP305 bounds them."""
+    found = []
+    for one in scene.trials(scene.step):
+        if one.trial.source in (EVALUATION, SEEDED) and engine_precision(one.trial.engine) != INT8_WORD:
+            found.append(one)
+    return found
+
+
+def tied_engine(scene: StepScene, names: list[str], rows: list[Compared]) -> Outcome | None:
+    """What is said of the first engine that gave nothing but ties."""
+    for engine in names:
+        tied = only_ties(engine, rows)
+        if tied is not None:
+            required = not tied.is_mostly_the_same and engine in deployed_engines(scene)
+            return undecided_engine(engine, tied, evidence_of(*rows), required=required)
+    return None
+
+
+def only_ties(engine: str, rows: list[Compared]) -> Likeness | None:
+    """Boxes of an engine that tell nothing, where it has given no others that do.
+
+    Of several one whose boxes are mostly others, if there is one.
+    """
+    tied = None
+    for compared in rows:
+        if compared.trial.trial.engine != engine:
+            continue
+        wrong = compared.wrong
+        if wrong is None:
+            return None
+        if wrong.is_undecided and (tied is None or tied.is_mostly_the_same):
+            tied = wrong
+    return tied
+
+
+def undecided_engine(engine: str, tied: Likeness, evidence: dict[str, Any], *, required: bool) -> Outcome:
+    """An engine lists other boxes, and all of them are level with the last: neither right nor wrong."""
+    told = wording(
+        "{engine}: the network gives nearly all boxes one score, and rounding decides which it lists: "
+        "{figures}",
+        engine=engine,
+        figures=tied.text(),
+    )
+    return unchecked(told, required=required, remedy=FLAT_REMEDY, evidence=evidence)
+
+
+def deployed_engines(scene: StepScene) -> set[str]:
+    """The engines in which the inference steps of the cell ran the model."""
+    model = exported_model(scene, scene.step)
+    if model is None:
+        return set()
+    found = set()
+    for _, predictor in deployments(scene, scene.step, model):
+        found.add(engine_name(predictor.engine, predictor.precision))
+    return found
 
 
 def agrees_as_on_images(scene: StepScene, compared: Compared) -> bool:

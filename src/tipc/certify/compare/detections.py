@@ -30,27 +30,43 @@ class Matches:
     found: int
     tied: int  # without a partner, and so near to the end of the list that rounding decides about them
     all: int
+    apart: int = 0  # of all, those that can be told from the last of their list
+    ghosts: int = 0  # boxes of the other list without a partner that can be told from the last of theirs
+
+    @property
+    def unexplained(self) -> int:
+        """Boxes of either list that the other should have and has not."""
+        return self.all - self.found - self.tied + self.ghosts
 
 
-def matched(wanted: Array, got: Array, counts: Array | None = None) -> Matches:
+def matched(
+    wanted: Array, got: Array, counts: Array | None = None, got_counts: Array | None = None
+) -> Matches:
     """How many telling boxes have a partner of the same class, score and place, each partner used once.
 
-    ``counts`` says how many boxes each image has: a list is cut image by image.
+    ``counts`` and ``got_counts`` say how many boxes each image has: a list is cut image by image.
     """
     telling = wanted[:, 1] >= TELLING
     reference, cut = wanted[telling], lowest_scores(wanted, counts)[telling]
-    left = list(got[got[:, 1] >= TELLING / 2])
+    # A partner's score may lie a little below.
+    left = list(np.column_stack([got, lowest_scores(got, got_counts)])[got[:, 1] >= TELLING / 2])
     size = max(float(np.abs(wanted[:, 2:]).max(initial=0.0)), 1.0)
-    found = tied = 0
+    found = tied = apart = 0
     for box, lowest in zip(reference, cut, strict=True):
+        level = bool(box[1] - lowest <= TIED)
+        apart += not level
         for index, other in enumerate(left):
-            if _same(box, other, size):
+            if _same(box, other[:-1], size):
                 left.pop(index)
                 found += 1
                 break
         else:
-            tied += bool(box[1] - lowest <= TIED)
-    return Matches(found, tied, len(reference))
+            tied += level
+    ghosts = 0
+    for other in left:
+        # Near the lowest telling score, a partner may just not be telling.
+        ghosts += bool(other[1] - other[-1] > TIED and other[1] > TELLING + SCORE)
+    return Matches(found, tied, len(reference), apart, ghosts)
 
 
 def lowest_scores(boxes: Array, counts: Array | None) -> Array:

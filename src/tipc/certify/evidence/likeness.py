@@ -18,6 +18,8 @@ Arrays = Mapping[str, NDArray[Any]]
 SET_SHARE = 0.99  # of the boxes of a detector
 # Where scores are tied, as many must still be the same: another network has its boxes at other places.
 SAME_SHARE = 0.75
+# Or so many can be told from the last of their list: another network has others at the top.
+APART = 10
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,32 @@ class Likeness:
             return False
         if self.agreement.agrees(bound):
             return True
-        if self.boxes is None or not self.boxes.all:
+        boxes = self.boxes
+        if boxes is None or not boxes.all or not self._is_explained:
             return False
-        explained = self.boxes.found + self.boxes.tied
-        same = self.boxes.found / self.boxes.all
-        return explained >= SET_SHARE * self.boxes.all and same >= SAME_SHARE
+        if boxes.found >= SAME_SHARE * boxes.all:
+            return True
+        return boxes.apart >= APART and boxes.unexplained <= (1 - SET_SHARE) * boxes.apart
+
+    @property
+    def _is_explained(self) -> bool:
+        """Nearly every box of either list is in the other, or level with the last of its own list: which of
+        those are in it, rounding decides."""
+        boxes = self.boxes
+        return boxes is not None and boxes.unexplained <= (1 - SET_SHARE) * boxes.all
 
     @property
     def is_undecided(self) -> bool:
-        """Most boxes are level with the last of their list: which of them are in it, rounding decides."""
-        return self.boxes is not None and self.boxes.tied * 2 > self.boxes.all
+        """Ties explain every difference, or most boxes are tied: this shows neither the right network nor a
+        wrong one."""
+        if self.boxes is None:
+            return False
+        return self._is_explained or self.boxes.tied * 2 > self.boxes.all
+
+    @property
+    def is_mostly_the_same(self) -> bool:
+        """More boxes than not have a partner: what is said of ties then is no more than a remark."""
+        return self.boxes is not None and self._is_explained and self.boxes.found * 2 >= self.boxes.all
 
     def text(self) -> Message:
         """The figures in a line."""
@@ -59,6 +77,13 @@ class Likeness:
 
     @staticmethod
     def _boxes_text(boxes: Matches) -> Message:
+        if boxes.ghosts:
+            return wording(
+                "{found} of {all} boxes alike, and {ghosts} others",
+                found=boxes.found,
+                all=boxes.all,
+                ghosts=boxes.ghosts,
+            )
         if not boxes.tied:
             return wording("{found} of {all} boxes alike", found=boxes.found, all=boxes.all)
         return wording(
@@ -83,19 +108,26 @@ class Likeness:
                 shape=list(self.agreement.shape),
             )
         if self.boxes is not None:
-            found.update(boxes_matched=self.boxes.found, boxes_tied=self.boxes.tied, boxes=self.boxes.all)
+            found.update(
+                boxes_matched=self.boxes.found,
+                boxes_tied=self.boxes.tied,
+                boxes=self.boxes.all,
+                boxes_apart=self.boxes.apart,
+                boxes_ghosts=self.boxes.ghosts,
+            )
         return found
 
 
 def likenesses(trained: Arrays, got: Arrays, batch: int) -> list[Likeness]:
     """For each output of the exported model the best explanation by the trained network's outputs."""
-    return [_best(name, value, trained, batch) for name, value in got.items()]
+    found = []
+    for name, value in got.items():
+        boxes = _boxes(name, trained, got, batch)
+        found.append(boxes or _best(name, value, trained))
+    return found
 
 
-def _best(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness:
-    boxes = _boxes(name, value, trained, batch)
-    if boxes is not None:
-        return boxes
+def _best(name: str, value: NDArray[Any], trained: Arrays) -> Likeness:
     found: list[tuple[tuple[float, float], Likeness]] = []
     for other, wanted in trained.items():
         for head, made in candidates(wanted, value.shape):
@@ -129,8 +161,9 @@ def likeness_inside(trained: Arrays, inner: Arrays) -> Likeness | None:
     return best
 
 
-def _boxes(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Likeness | None:
+def _boxes(name: str, trained: Arrays, got: Arrays, batch: int) -> Likeness | None:
     """Lists of boxes are compared as sets."""
+    value = got[name]
     if not are_detections(value, batch):
         return None
     for other, wanted in trained.items():
@@ -139,14 +172,14 @@ def _boxes(name: str, value: NDArray[Any], trained: Arrays, batch: int) -> Liken
         agreement = Agreement(value.shape, True, np.inf, np.inf, 0, 0, 1, False)
         if wanted.shape == value.shape:
             agreement = compare(wanted, value)
-        matches = matched(wanted, value, _counts(trained, wanted))
+        matches = matched(wanted, value, _counts(trained, wanted), _counts(got, value))
         return Likeness(name, other, "identity, as a set", agreement, matches)
     return None
 
 
-def _counts(trained: Arrays, boxes: NDArray[Any]) -> NDArray[Any] | None:
+def _counts(answers: Arrays, boxes: NDArray[Any]) -> NDArray[Any] | None:
     """The output that says how many boxes each image has."""
-    for value in trained.values():
+    for value in answers.values():
         if value.ndim == 1 and value.dtype.kind in "iu" and int(value.sum()) == len(boxes):
             return value
     return None
