@@ -18,6 +18,7 @@ from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.parity import Compared, agrees_as_on_images
 from tipc.certify.compare.agreement import INT8, Agreement, compare
+from tipc.certify.engines.onednn_int8 import JOINS_SUMS
 from tipc.certify.evidence.likeness import likenesses
 from tipc.certify.evidence.params_file import _places
 from tipc.certify.evidence.prober import Prober
@@ -32,9 +33,10 @@ INT8_ENGINE = "onednn-int8"
 # on the edge between two steps, which two kinds of CPU round apart, becomes more than the signal (40 do).
 DEPTH = 20
 WIDTH = 16
+SHORTCUTS = 6  # blocks that have one
 
 
-def deep_network() -> Any:
+def deep_network(depth: int, *, shortcuts: bool) -> Any:
     """Random blocks one behind the other: as ill-conditioned as a network that has learnt nothing."""
     import paddle
 
@@ -48,14 +50,40 @@ def deep_network() -> Any:
         def forward(self, x: Any) -> Any:
             return self.relu(self.norm(self.conv(x)))
 
+    class Shortcut(paddle.nn.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.block = Block()
+            self.conv = paddle.nn.Conv2D(WIDTH, WIDTH, 3, padding=1, bias_attr=False)
+            self.norm = paddle.nn.BatchNorm2D(WIDTH)
+            self.relu = paddle.nn.ReLU()
+
+        def forward(self, x: Any) -> Any:
+            return self.relu(self.norm(self.conv(self.block(x))) + x)
+
     first = paddle.nn.Conv2D(3, WIDTH, 3, padding=1)
-    blocks = [Block() for _ in range(DEPTH)]
+    kind = Shortcut if shortcuts else Block
+    blocks = [kind() for _ in range(depth)]
+    if shortcuts:
+        # As in a ResNet, no shortcut is negative. One that is, joined to a convolution whose result is not,
+        # comes out otherwise in oneDNN than in any simulation: that is no rounding.
+        first = paddle.nn.Sequential(first, paddle.nn.ReLU())
     return paddle.nn.Sequential(first, *blocks, paddle.nn.Conv2D(WIDTH, 5, 1))
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The prefix of a quantised model with int8 weights, and images for it."""
+    return quantised_model(tmp_path_factory.mktemp("deep"), DEPTH)
+
+
+@pytest.fixture(scope="module")
+def with_shortcuts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """The same of a network with shortcuts, of whose values the quantisers cut off one half."""
+    return quantised_model(tmp_path_factory.mktemp("shortcuts"), SHORTCUTS, cut=0.5)
+
+
+def quantised_model(folder: Path, depth: int, cut: float = 1.0) -> tuple[Path, Any]:
     import paddle
 
     from paddlezoo import batchnorm, export
@@ -64,22 +92,27 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     paddle.seed(3)
     images = np.random.default_rng(3).normal(size=(8, 3, 16, 16)).astype("float32")
     batch = paddle.to_tensor(images)
-    quantised = pact.quantise(deep_network(), shape=(1, 3, 16, 16))
+    network = deep_network(depth, shortcuts=cut < 1.0)
+    quantised = pact.quantise(network, shape=(1, 3, 16, 16))
     pact.calibrate(quantised, [batch])
+    for layer in quantised.sublayers():
+        if isinstance(layer, pact.PactActivationLayer):
+            layer.start_from(float(layer.alpha) * cut)
     batchnorm.recompute(quantised, [batch])
-    folder = tmp_path_factory.mktemp("deep")
     return export.save(quantised, [None, 3, 16, 16], folder), images
 
 
-def answers(prefix: Path, images: Any, params: Path, evidence: Path) -> dict[str, Any]:
+def answers(
+    prefix: Path, images: Any, params: Path, evidence: Path, skip: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """What the model answers by itself and in int8 with these parameters, and in the simulation of int8
-    with its own."""
+    with its own; ``skip`` names the passes that int8 leaves out."""
     model, own = prefix.with_suffix(".pdmodel"), prefix.with_suffix(".pdiparams")
     feeds = {"x": images}
     trials = {
         NATIVE: Trial(EVALUATION, NATIVE, feeds, model, own),
-        INT8_ENGINE: Trial(EVALUATION, INT8_ENGINE, feeds, model, params),
-        SIMULATED: Trial(SIMULATED, INT8_ENGINE, feeds, model, own, simulated=True),
+        INT8_ENGINE: Trial(EVALUATION, INT8_ENGINE, feeds, model, params, skip=skip),
+        SIMULATED: Trial(SIMULATED, INT8_ENGINE, feeds, model, own, skip=skip, simulated=True),
     }
     group = QuestionGroup(sys.executable, str(prefix.parent), str(prefix.parent), ())
     body = {
@@ -111,6 +144,23 @@ def test_onednn_computes_its_simulation_where_rounding_takes_it_far_from_the_net
     near = compare(found[SIMULATED], found[INT8_ENGINE])
     assert not far.agrees(INT8), far.text()
     assert near.agrees(INT8), near.text()
+
+
+@pytest.mark.paddle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("skip", [(), (JOINS_SUMS,)], ids=["sums joined", "sums in floats"])
+def test_a_shortcut_is_rounded_in_the_simulation_where_onednn_rounds_it(
+    skip: tuple[str, ...], with_shortcuts: tuple[Path, Any], tmp_path: Path
+) -> None:
+    """Where oneDNN computes sums in floats, it adds what no quantiser has cut off."""
+    prefix, images = with_shortcuts
+    own = prefix.with_suffix(".pdiparams")
+    found = answers(prefix, images, own, tmp_path / "as-it-is", skip)
+    otherwise = answers(prefix, images, own, tmp_path / "otherwise", () if skip else (JOINS_SUMS,))
+    near = compare(found[SIMULATED], found[INT8_ENGINE])
+    assert near.agrees(INT8), near.text()
+    far = compare(otherwise[SIMULATED], found[INT8_ENGINE])
+    assert far.noise > 3 * near.noise, (near.text(), far.text())
 
 
 def scale_doubled(arrays: list[Any]) -> None:
@@ -145,10 +195,12 @@ def layer_weights(arrays: list[Any]) -> Any:
     [scale_doubled, weights_of_one_layer_negated, weights_of_one_layer_shuffled, one_weight_in_eight_lost],
     ids=lambda function: function.__name__,
 )
-def test_an_engine_that_has_one_layer_wrong_of_twenty_is_wrong_all_the_same(
-    sabotage: Callable[[list[Any]], None], exported: tuple[Path, Any], tmp_path: Path
+@pytest.mark.parametrize("network", ["exported", "with_shortcuts"])
+def test_an_engine_that_has_one_layer_wrong_is_wrong_all_the_same(
+    sabotage: Callable[[list[Any]], None], network: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    prefix, images = exported
+    prefix, images = request.getfixturevalue(network)
+    skip = (JOINS_SUMS,) if network == "with_shortcuts" else ()
     data = bytearray(prefix.with_suffix(".pdiparams").read_bytes())
     places = list(_places(bytes(data)))
     arrays = [array.copy() for array, _ in places]
@@ -157,7 +209,7 @@ def test_an_engine_that_has_one_layer_wrong_of_twenty_is_wrong_all_the_same(
         data[start : start + array.nbytes] = array.tobytes()
     params = tmp_path / "sabotaged.pdiparams"
     params.write_bytes(data)
-    found = answers(prefix, images, params, tmp_path)
+    found = answers(prefix, images, params, tmp_path, skip)
     for reference in (NATIVE, SIMULATED):
         agreement: Agreement = compare(found[reference], found[INT8_ENGINE])
         assert not agreement.agrees(INT8), agreement.text()

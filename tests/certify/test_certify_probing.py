@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tipc.certify.engines import all_engines
 from tipc.certify.evidence import prober, trials
 from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
@@ -220,6 +221,52 @@ def test_behind_outputs_that_are_all_alike_a_probe_looks_at_the_values_inside(
     weight = np.arange(12, dtype="float32").reshape(4, 3) * 1e6
     wanted = given @ weight + np.array([1e9, 0, 0], "float32")
     assert any(np.allclose(value, wanted, rtol=1e-5) for value in inner.values()), list(inner)
+
+
+MAKE_DEEP = """
+import sys
+import paddle
+layers = [paddle.nn.Conv2D(8, 8, 3, padding=1) for _ in range(40)]
+network = paddle.nn.Sequential(*layers)
+network.eval()
+spec = [paddle.static.InputSpec([None, 8, 256, 256], "float32", name="x")]
+paddle.jit.save(paddle.jit.to_static(network, input_spec=spec, full_graph=True), sys.argv[1])
+"""
+RUN_DEEP = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import probe_run
+def peak():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+predictor = probe_run.open_predictor(*sys.argv[2:5])
+given = {"x": np.ones([4, 8, 256, 256], "float32")}
+before = peak()
+answered = probe_run.run(predictor, ["x"], given)
+assert next(iter(answered.values())).shape == (4, 8, 256, 256)
+print(peak() - before)
+"""
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(("newer_form", "ending"), [("0", ".pdmodel"), ("1", ".json")])
+@pytest.mark.parametrize("engine", ["native", "onednn"])
+def test_a_probe_does_not_hold_the_values_of_all_layers_at_once(
+    newer_form: str, ending: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLAGS_enable_pir_api", newer_form)
+    prefix = tmp_path / "inference"
+    subprocess.run([sys.executable, "-c", MAKE_DEEP, str(prefix)], check=True, capture_output=True)
+    files = [str(prefix) + ending, f"{prefix}.pdiparams", str(all_engines()[engine].script)]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_DEEP, str(prober.PROBE.parent), *files],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    one_layer = 4 * 8 * 256 * 256 * 4
+
+    assert one_layer < int(done.stdout) < 20 * one_layer
 
 
 ANSWERS_AND_COUNTS = (

@@ -105,7 +105,7 @@ def trials(scene: PlanScene, step: Step, scratch: Path, *, rounding: bool) -> It
             yield Trial(SEEDED, engine, seeded, model.structure, model.parameters, fill, skip=skip)
     if rounding:
         yield from rounded(model, evaluation, seeded, fill, scratch)
-        yield from simulated(scene, step, model, evaluation, seeded, fill)
+        yield from simulated(scene, step, model, evaluation, seeded, fill, deleted)
     feeds = evaluation.inputs if evaluation is not None else seeded
     if feeds:
         few = first_samples(feeds)
@@ -145,6 +145,7 @@ def simulated(
     evaluation: SeenEvaluation | None,
     seeded: Arrays,
     fill: Mapping[str, float],
+    deleted: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Trial]:
     """The same in paddle's own kernels, with every number rounded as an engine rounds it."""
     source, feeds = SEEDED, seeded
@@ -154,7 +155,7 @@ def simulated(
         if engine.rounds_anew and feeds:
             yield Trial(
                 f"{SIMULATED} {source}", engine.name, feeds, model.structure, model.parameters, fill,
-                simulated=True,
+                skip=deleted.get(engine.name, ()), simulated=True,
             )  # fmt: skip
 
 

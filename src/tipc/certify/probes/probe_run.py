@@ -45,7 +45,9 @@ def _one(asked: dict[str, Any], target: str) -> dict[str, Any]:
 
 def _simulated(feeds: Arrays, asked: dict[str, Any], target: str) -> dict[str, Any]:
     round_anew = _engine(asked["engine"]).round_anew
-    simulation = probe_simulation.Simulation(asked["model"], asked["params"], round_anew)
+    simulation = probe_simulation.Simulation(
+        asked["model"], asked["params"], round_anew, tuple(asked["skip"])
+    )
     names = simulation.names
     given = assign(names, feeds)
     count = max((len(value) for value in given.values() if value.ndim), default=1)
@@ -69,11 +71,18 @@ def _engine(path: str) -> Any:
 _OPEN: dict[tuple[str, ...], Any] = {}  # a predictor that is asked again is not built again
 
 
-def open_predictor(model: str, params: str, engine: str, skip: tuple[str, ...] = ()) -> Any:
-    """A predictor on one CPU thread; ``engine`` is a file, ``skip`` names optimisations to leave out."""
+def open_predictor(
+    model: str, params: str, engine: str, skip: tuple[str, ...] = (), values_kept: bool = False
+) -> Any:
+    """A predictor on one CPU thread; ``engine`` is a file, ``skip`` names optimisations to leave out.
+
+    Values inside a model of the older form share memory, where paddle would keep each until the next run:
+    gigabytes for a few large pictures. They share names, too: ``values_kept`` leaves each its own. For a
+    model of the newer form (.json) paddle frees values by itself, and refuses this setting.
+    """
     from paddle import inference
 
-    key = (model, params, engine, *skip)
+    key = (model, params, engine, str(values_kept), *skip)
     if key not in _OPEN:
         config = inference.Config(model, params)
         config.disable_gpu()
@@ -82,12 +91,15 @@ def open_predictor(model: str, params: str, engine: str, skip: tuple[str, ...] =
         _engine(engine).configure(config)
         for name in skip:
             config.delete_pass(name)
+        if not values_kept and not model.endswith(".json"):
+            config.enable_memory_optim()
         _OPEN[key] = inference.create_predictor(config)
     return _OPEN[key]
 
 
 def _predictor(given: dict[str, Any]) -> Callable[..., dict[str, Any]]:
-    predictor = open_predictor(given["model"], given["params"], given["engine"], tuple(given["skip"]))
+    model = (given["model"], given["params"], given["engine"], tuple(given["skip"]))
+    predictor = open_predictor(*model)
 
     def predict(feeds: Arrays, asked: dict[str, Any], target: str) -> dict[str, Any]:
         fill, batch = asked["fill"], int(asked["batch"])
@@ -101,7 +113,7 @@ def _predictor(given: dict[str, Any]) -> Callable[..., dict[str, Any]]:
         outputs = {name: _joined([part[name] for part in parts]) for name in parts[0]}
         inner: Arrays = {}
         if asked["inner"] and all(_is_flat(value, count) for value in outputs.values()):
-            inner = inner_values(predictor, names, given, asked["inner"])
+            inner = inner_values(open_predictor(*model, values_kept=True), names, given, asked["inner"])
         arrays = [*outputs.values(), *inner.values()]
         np.savez(target, **{f"{index}": value for index, value in enumerate(arrays)})
         return {"outputs": list(outputs), "inputs": names, "unfed": unfed, "inner": list(inner)}

@@ -15,7 +15,13 @@ KINDS = {"FP32": "float32", "FP16": "float16", "INT64": "int64", "INT32": "int32
 class Simulation:
     """A program of the older form with parameters of its own, which ``round_anew`` has changed."""
 
-    def __init__(self, model: str, params: str, round_anew: Callable[[Any, Any, Any], None]) -> None:
+    def __init__(
+        self,
+        model: str,
+        params: str,
+        round_anew: Callable[[Any, Any, Any, tuple[str, ...]], None],
+        skip: tuple[str, ...],
+    ) -> None:
         import paddle
 
         paddle.enable_static()
@@ -29,7 +35,7 @@ class Simulation:
                 model_filename=os.path.basename(model),
                 params_filename=os.path.basename(params),
             )
-            round_anew(self._program, self._scope, place)
+            round_anew(self._program, self._scope, place, skip)
 
     def filled(self, name: str, count: int, value: float) -> Any:
         """An input that nothing is given for."""
