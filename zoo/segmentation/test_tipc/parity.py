@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import paddle
 
-from paddlezoo.quant import convert, pact
-from paddlezoo.seg import config, data, deploy, metrics, network, transforms
-from paddlezoo.seg.output import WithOutput
+from paddlezoo.seg import config, data, deploy, metrics, transforms
 
 # As `infer.py --fast_start`, which the configs of the large models give.
 SKIP_PASSES = (deploy.SLOW_PASS,)
@@ -36,22 +33,6 @@ def train_preprocess(request: dict[str, Any], paths: Sequence[str]) -> np.ndarra
 def deploy_preprocess(request: dict[str, Any], paths: Sequence[str]) -> np.ndarray:
     """The batch as infer.py makes it, from the deploy.yaml that was exported."""
     return deploy.read(request["model_dir"]).preprocess(paths)
-
-
-def reference(request: dict[str, Any]) -> Callable[[np.ndarray], np.ndarray]:
-    """The trained network with the same output as the exported model; of a quantised one, its int8
-    simulation."""
-    model = network.load(_settings(request).model, request["weights"])
-    if pact.quantised_layers(model):
-        convert.to_int8(model)
-    model = WithOutput(model, deploy.read(request["model_dir"]).output_op)
-    model.eval()
-
-    def run(batch: np.ndarray) -> np.ndarray:
-        with paddle.no_grad():
-            return model(paddle.to_tensor(batch)).numpy()
-
-    return run
 
 
 def metric(request: dict[str, Any], outputs: np.ndarray, paths: Sequence[str]) -> tuple[str, float]:
