@@ -96,6 +96,8 @@ def test_a_task_waits_until_its_cores_are_free_and_can_be_killed_before(
     second = on_ray.start(bench.task("touch", "ran", name="second", cores=2))
     assert on_ray.wait(0.5) == []
     assert not (bench.directory / "ran").exists()
+    assert on_ray.begun(first) > 0
+    assert on_ray.begun(second) == 0, "it waits in the queue: its time does not run yet"
     on_ray.kill(first)
     ended = dict(on_ray.wait(None))
     while second not in ended:

@@ -127,3 +127,25 @@ def test_others_that_cannot_be_made_do_not_end_the_run(runner: Runner, repo: Pat
 
     run = runner(plan_of(repo, step("a")), executor=Quiet(), settings=Settings(cores=2), beside=make)
     assert run.ok
+
+
+def test_while_data_is_prepared_nothing_else_is_begun(runner: Runner, repo: Path) -> None:
+    """Everything waits for it, and as a rule it is short: a moment lost then is lost for the whole run."""
+
+    class Slow(Played):
+        def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
+            self.quiet = not getattr(self, "quiet", False)
+            if self.quiet:
+                return []
+            return super().wait(timeout)
+
+    played, seen = Slow(), []
+    steps = [step("p", kind="prepare"), step("a", needs=("p",))]
+    run = runner(
+        plan_of(repo, *steps),
+        executor=played,
+        settings=Settings(cores=2),
+        at_leisure=lambda: seen.append(played.order[-1]),
+    )
+    assert run.ok
+    assert seen == ["a"]

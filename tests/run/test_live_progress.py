@@ -103,3 +103,19 @@ def test_a_long_line_goes_on_below_its_start(monkeypatch: pytest.MonkeyPatch) ->
     assert all(len(line) <= 40 for line in lines)
     assert lines[0].startswith("  word")
     assert all(line.startswith("    word") for line in lines[1:])
+
+
+def test_the_clock_of_a_step_runs_from_when_its_program_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in its result: the import of paddle by a warm server is none of the step's time."""
+    monkeypatch.setenv("COLUMNS", "80")
+    plan = plan_of(tmp_path, step("a"))
+    progress = LiveProgress(io.StringIO(), 1)
+    progress.started(plan, plan.steps[0], 1, tmp_path / "log")
+    (waiting,) = progress._now.values()
+    assert progress._line(waiting, now=1000.0) == "  ● a  cpu  waiting to start"
+    progress.begun(plan, plan.steps[0], 1000.0)
+    (running,) = progress._now.values()
+    assert progress._line(running, now=1065.0) == "  ● a  cpu  01:05"
+    progress.close()

@@ -18,6 +18,7 @@ from tipc.run.schedule.graph import build_graph
 from tipc.run.schedule.ready_queue import ALONE_OVERTAKES, OVERTAKES, ReadyQueue
 from tipc.run.schedule.resources import Claim, Resources, claim_of
 from tipc.run.schedule.scheduler import Settings
+from tipc.run.show.progress import Progress
 
 
 class Played:
@@ -42,6 +43,9 @@ class Played:
     def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         ticket, task = self.tasks.pop(0)
         return [(ticket, TaskOutcome(1 if task.name in self.failing else 0))]
+
+    def begun(self, ticket: int) -> float:
+        return 0.0
 
     def kill(self, ticket: int) -> None: ...
 
@@ -275,3 +279,27 @@ def test_no_claim_is_ever_broken_and_everything_ends(
         assert len(together) == 1 or not any(claims[name].alone for name in together)
     for number, one in enumerate(steps):
         assert all(played.order.index(need) < played.order.index(str(number)) for need in one.needs)
+
+
+def test_the_watcher_is_told_once_when_the_program_of_a_step_begins(
+    runner: Runner, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Waiting(Played):
+        """Its step waits for something, then runs, then ends."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.moments = [0.0, 7.0, 7.0]
+
+        def begun(self, ticket: int) -> float:
+            return self.moments.pop(0)
+
+        def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
+            if len(self.moments) > 1:
+                return []
+            return super().wait(timeout)
+
+    told: list[float] = []
+    monkeypatch.setattr(Progress, "begun", lambda self, plan, step, at: told.append(at))
+    assert runner(plan_of(repo, step("a")), executor=Waiting()).ok
+    assert told == [7.0]

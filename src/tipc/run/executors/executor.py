@@ -59,6 +59,9 @@ class Executor(Protocol):
     def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
         """The tasks that have ended since the last call; waits for one at most ``timeout`` seconds."""
 
+    def begun(self, ticket: int) -> float:
+        """When the task's own program began, by the monotonic clock; 0: it waits to be started."""
+
     def kill(self, ticket: int) -> None:
         """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
 

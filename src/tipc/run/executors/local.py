@@ -38,6 +38,7 @@ class _Running:
     gpu: GpuUse | None = None
     keeper: int = 0  # its pid, once the program runs
     step: Handle | None = None  # on the program
+    begun: float = 0.0  # by the monotonic clock; 0: it has not
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,13 @@ class LocalExecutor:
         ended, self._ended = self._ended, []
         return ended
 
+    def begun(self, ticket: int) -> float:
+        """When the task's own program began, by the monotonic clock; 0: it waits for its server."""
+        running = self._running.get(ticket)
+        if running is None:
+            return 0.0
+        return running.begun
+
     def _pause(self, until: float) -> float | None:
         """Seconds to sleep: until then, until a task has waited long enough for its server, or until the GPUs
         are to be asked again. None: for ever."""
@@ -237,6 +245,7 @@ class LocalExecutor:
         elif "pid" in message:
             running.keeper = message["keeper"]
             running.step = Handle.on(message["pid"])
+            running.begun = time.monotonic()
         elif "paddle" in message and not running.server and self.warm:
             self._expect(self.warmth.paddle_seen(running.task, message["paddle"]))
         elif message.get("needs") and running.server:

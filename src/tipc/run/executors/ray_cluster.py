@@ -137,6 +137,7 @@ class _Running:
     received: int = 0  # bytes of the log
     shared: bool = False
     look: float = 0.0  # when the log is looked at next
+    begun: float = 0.0  # when it was seen on a node, by the monotonic clock; 0: it waits in Ray's queue
 
 
 def landmarks(task: Task) -> tuple[str, ...]:
@@ -243,6 +244,13 @@ class RayExecutor:
         ended, self._ended = self._ended, []
         return ended
 
+    def begun(self, ticket: int) -> float:
+        """When the task was seen on a node, by the monotonic clock; 0: it waits in the cluster's queue."""
+        running = self._running.get(ticket)
+        if running is None:
+            return 0.0
+        return running.begun
+
     def kill(self, ticket: int) -> None:
         """End a task's whole tree, TERM then KILL; its outcome comes through ``wait`` as interrupted."""
         running = self._running.get(ticket)
@@ -276,12 +284,21 @@ class RayExecutor:
     def _look_after(self) -> None:
         """Fetch the logs that are sent, and give up on nodes that do not end what they were told to end."""
         now = time.monotonic()
+        self._see_begun(now)
         for ticket, running in list(self._running.items()):
             if running.killed is not None and now > running.killed + self.grace + PATIENCE:
                 self._lost(ticket, "the node did not answer")
             elif now >= running.look and not running.shared:
                 running.look = now + STREAM
                 self._fetch(running, timeout=POLL)
+
+    def _see_begun(self, now: float) -> None:
+        """Note which tasks have left the queue: one on a node can say where it is."""
+        waiting = {running.node: running for running in self._running.values() if not running.begun}
+        if waiting:
+            placed, _queued = self.ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
+            for node in placed:
+                waiting[node].begun = now
 
     def _fetch(self, running: _Running, timeout: float) -> None:
         """Append to the log what is new of it on the node."""

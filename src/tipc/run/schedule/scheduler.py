@@ -39,7 +39,10 @@ class Watcher(Protocol):
     """Is told what happens, in order."""
 
     def started(self, plan: Plan, step: Step, attempt: int, log: Path) -> None:
-        """An attempt has begun."""
+        """An attempt was given to the executor."""
+
+    def begun(self, plan: Plan, step: Step, at: float) -> None:
+        """Its own program runs, since ``at`` by the monotonic clock: what it had to wait for is there."""
 
     def retried(self, plan: Plan, step: Step, result: StepResult) -> None:
         """An attempt has failed and another one follows."""
@@ -73,7 +76,7 @@ class Beside(Protocol):
         """It has ended."""
 
     def pulse(self) -> None:
-        """Nothing has happened for a moment, and no step is measuring."""
+        """Nothing has happened for a moment, and no step is measuring or preparing."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,13 @@ class _Running:
     node: Node
     claim: Claim
     inputs: Mapping[str, str]
+    begun: bool = False  # its own program runs
+
+
+def _must_not_wait(running: _Running) -> bool:
+    """Whether a moment lost here is seen: a step that measures, or one that all others wait for, which as a
+    rule is short."""
+    return running.claim.alone or running.node.step.kind == PREPARE
 
 
 @dataclass
@@ -187,13 +197,23 @@ class Scheduler:
                 self._end_beside(ticket, outcome)
             else:
                 self._end(ticket, outcome)
-        if not ended and not any(running.claim.alone for running in self._running.values()):
+        if not ended and not any(map(_must_not_wait, self._running.values())):
             self._quiet_moment()
+        self._tell_begun()
         self.watcher.pulse()
         if self.asked_to_stop() and not self._stopping:
             self.watcher.note("stopping: every process is being ended")
             self.stop(because("stopped"))
         return True
+
+    def _tell_begun(self) -> None:
+        for ticket, running in self._running.items():
+            if running.begun:
+                continue
+            at = self.executor.begun(ticket)
+            if at:
+                running.begun = True
+                self.watcher.begun(running.node.plan, running.node.step, at)
 
     def _start_beside(self) -> None:
         """Steps come first: others get what they leave free."""
@@ -213,7 +233,7 @@ class Scheduler:
             self._beside.ended(ticket, outcome)
 
     def _quiet_moment(self) -> None:
-        """Nothing has ended and no step measures: time for what others want."""
+        """Nothing has ended and nobody waits: time for what others want."""
         if self.at_leisure is not None:
             self.at_leisure()
             self.at_leisure = None

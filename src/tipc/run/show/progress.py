@@ -44,13 +44,16 @@ class Progress:
         return step.id
 
     def started(self, plan: Plan, step: Step, attempt: int, log: Path) -> None:
-        """An attempt has begun."""
+        """An attempt was given to the executor."""
         if self.verbosity <= 0:
             return
         told = place(step)
         if attempt > 1:
             told += say(", attempt {number}", number=attempt)
         self.write(f"  … {step.id} ({told})")
+
+    def begun(self, plan: Plan, step: Step, at: float) -> None:
+        """Its own program runs: nothing to say."""
 
     def retried(self, plan: Plan, step: Step, result: StepResult) -> None:
         """An attempt has failed and another one follows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -31,7 +31,7 @@ class _Now:
     name: str  # with the model, where several configs run
     step: Step
     log: Path
-    since: float
+    since: float = 0.0  # by the monotonic clock; 0: its program has not begun
 
 
 class LiveProgress(Progress):
@@ -48,8 +48,12 @@ class LiveProgress(Progress):
 
     def started(self, plan: Plan, step: Step, attempt: int, log: Path) -> None:
         """A line at the bottom instead of one that stays."""
-        self._now[plan.key, step.id] = _Now(self.name(plan, step), step, log, time.monotonic())
+        self._now[plan.key, step.id] = _Now(self.name(plan, step), step, log)
         self._draw()
+
+    def begun(self, plan: Plan, step: Step, at: float) -> None:
+        """Its time runs from now on, as in its result: the wait for a warm server is none of the step's."""
+        self._now[plan.key, step.id] = replace(self._now[plan.key, step.id], since=at)
 
     def ended(self, plan: Plan, step: Step, result: StepResult) -> None:
         """Its line at the bottom goes, its result stays."""
@@ -89,9 +93,13 @@ class LiveProgress(Progress):
 
     def _line(self, running: _Now, now: float) -> str:
         """What a step does now, in one row: a longer one would leave its end behind when it is drawn anew."""
-        elapsed = now - running.since
-        start = f"  ● {running.name}  {place(running.step)}  {clock(elapsed)}"
+        start = f"  ● {running.name}  {place(running.step)}  "
         width = self._console.width - 1
+        if not running.since:
+            line = printable(self.stream, start + say("waiting to start"))
+            return set_cell_size(line, min(width, cell_len(line)))
+        elapsed = now - running.since
+        start += clock(elapsed)
         said = training_line(tail(running.log, 20, 8192), elapsed, width - cell_len(start) - 2)
         line = printable(self.stream, f"{start}  {said}")
         return set_cell_size(line, min(width, cell_len(line))).rstrip()
