@@ -55,10 +55,14 @@ def _texts(folder: Path) -> Iterator[Path]:
 
 
 def newest_runs(repo: Path, configs: set[str]) -> dict[str, Run]:
-    """The newest run of each config of a repository."""
+    """The newest run of each config of a repository; one of a part of its steps only where there is no other.
+
+    Who runs one step again (``--only``, ``-k``) has not taken back what the whole chain has shown.
+    """
     from tipc.run.record.run_store import load_run, runs_of
 
     found: dict[str, Run] = {}
+    parts: dict[str, Run] = {}
     for directory in reversed(runs_of(repo)):
         if len(found) == len(configs):
             break
@@ -68,5 +72,8 @@ def newest_runs(repo: Path, configs: set[str]) -> dict[str, Run]:
             continue  # of another tipc, damaged, or broken off before its plan was written
         for plan in run.plans:
             if Path(plan.repo) == repo and plan.mode == MODE and plan.config in configs:
-                found.setdefault(plan.config, run)
-    return found
+                into = found
+                if any(run.result(plan, step).left_out for step in plan.steps):
+                    into = parts
+                into.setdefault(plan.config, run)
+    return parts | found

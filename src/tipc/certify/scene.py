@@ -50,7 +50,7 @@ class RepoScene:
     repo: Path
     plans: tuple[Plan, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)  # a config that gives no plan → why
-    runs: Mapping[str, Run] = field(default_factory=dict)  # Plan.config → the newest run of it
+    runs: Mapping[str, Run] = field(default_factory=dict)  # Plan.config → newest_runs
     level: Level | None = None  # what to hold it against; None: the highest that it has
     alignment: Alignment | None = None  # with the reference's recorded tensors; None: none were given
     doc_runs: tuple[DocRun, ...] | None = (

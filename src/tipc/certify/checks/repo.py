@@ -171,7 +171,7 @@ def configs(scene: RepoScene) -> Iterator[Outcome]:
     if not items:
         items = [item("test_tipc/configs", False, wording("it has no config"))]
     good = wording(
-        "level {level}: {models} models, {chains} chains",
+        "level {level}: models {models}, chains {chains}",
         level=level.name,
         models=len(models),
         chains=len(items),
@@ -252,7 +252,7 @@ def documents(scene: RepoScene) -> Iterator[Outcome]:
         note = wording("no shell block runs test_train_inference_python.sh or tipc run")
         items.append(wanted(what, runs_chain(document), note))
     if items:
-        yield from conclude(items, wording("{count} mentions", count=len(items)))
+        yield from conclude(items, wording("mentions: {count}", count=len(items)))
     else:
         yield unchecked("there is no config to be mentioned")
 
@@ -366,7 +366,7 @@ def data_paths(scene: RepoScene) -> Iterator[Outcome]:
                 )
                 items.setdefault(value, wanted(value, there, note))
     if items:
-        yield from conclude(items.values(), wording("{count} paths", count=len(items)))
+        yield from conclude(items.values(), wording("paths: {count}", count=len(items)))
     else:
         yield unchecked("no command names its data", required=False)
 
@@ -397,6 +397,10 @@ def newest_chain(scene: RepoScene) -> Iterator[Outcome]:
             items.append(item(plan.config, False, wording("never run")))
             continue
         results = [run.result(mine, step) for step in mine.steps]
+        if any(result.left_out for result in results):
+            never += 1
+            items.append(item(plan.config, False, wording("only a part was ever run")))
+            continue
         seconds = sum(result.wall for result in results)
         whole = all(result.ok for result in results)
         note = wording("{seconds:.0f} s in run {run}", seconds=seconds, run=run.id)
@@ -408,7 +412,7 @@ def newest_chain(scene: RepoScene) -> Iterator[Outcome]:
         told = wording("{never} of {configs} configs were never run here", never=never, configs=len(items))
         yield unchecked(told, remedy="tipc run test_tipc/configs", items=items)
     else:
-        yield from conclude(items, wording("{count} configs", count=len(items)))
+        yield from conclude(items, wording("configs: {count}", count=len(items)))
 
 
 def plan_in(run: Run | None, config: str) -> Plan | None:
