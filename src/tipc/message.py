@@ -42,7 +42,10 @@ class Message:
         values = {}
         for name, value in self.values.items():
             values[name] = _spoken_value(value, into)
-        return _FORMATTER.vformat(template, (), values)
+        try:
+            return _FORMATTER.vformat(template, (), values)
+        except (LookupError, AttributeError, TypeError, ValueError):
+            return template  # it was read from a file in which its values are not those of its text
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: object, handler: object) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from tipc.kinds import CHAINS, LANGUAGES, STATES, STEP_KINDS, WORST_FIRST
 from tipc.language import en_lint, plural, say, sentence, zh_checks, zh_codes, zh_fixes, zh_lint
 from tipc.language.entry import Described
 from tipc.language.zh_texts import TEXTS
-from tipc.message import english_text, spoken, wording
+from tipc.message import english_text, message_from_json, spoken, wording
 from tipc.plan.fixes import FIXES
 from tipc.reasons import because
 from tipc.report.history.comparison import CONCLUSIONS, VERDICTS
@@ -228,3 +228,9 @@ def test_a_chinese_page_names_the_same_options(page: str) -> None:
     chinese = (DOCS / f"{page}.zh-CN.md").read_text(encoding="utf-8")
     options = re.compile(r"`(-[a-zA-Z]|--[a-z][a-z-]+)")
     assert set(options.findall(english)) <= set(options.findall(chinese))
+
+
+@pytest.mark.parametrize("values", [{"a": None}, {"max_abs": None}, {"max_abs": "text"}])
+def test_a_message_of_a_damaged_file_is_told_without_its_values(values: dict[str, object]) -> None:
+    read = message_from_json({"english": "max |Δ| {max_abs:.2g} of {0.x}", "values": values})
+    assert read.in_english() == "max |Δ| {max_abs:.2g} of {0.x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -58,6 +59,17 @@ def test_a_whole_chain_passes(
     assert "\x1b" not in shown
     assert load_run(None).environment["cpu"]["cores"] >= 1
     assert load_run(None).ended
+
+
+def test_a_plain_log_says_that_the_checks_begin_and_how_long_they_took(
+    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", "--cold", str(config)])
+    lines = capsys.readouterr().out.splitlines()
+    begun = lines.index(f"  checking {len(STEPS)} steps against what was seen of them")
+    assert re.fullmatch(r"  checked, [0-9.]+ s after the last step", lines[begun + 1])
+    main(["run", "--cold", "-q", str(config)])
+    assert "checking" not in capsys.readouterr().out
 
 
 def test_what_will_run_first_is_foreseen_unless_a_script_prepares_or_the_run_goes_on(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, count, parse, positive_count
 from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once, wording
 from tipc.kinds import FLAKY
-from tipc.language import say
+from tipc.language import plural, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,6 +88,7 @@ def main(argv: list[str]) -> int:
             strict=options.strict,
             files=files,
             prober=prober,
+            quiet=options.verbosity < 0,
         )
     finally:
         executor.close()
@@ -177,26 +179,41 @@ def conclude(
     strict: bool,
     files: Mapping[str, str] | None = None,
     prober: Prober | None = None,
+    quiet: bool = False,
 ) -> int:
     """Certify and report a run that is over; the exit code."""
     from tipc.report.finish import finish
 
     verdict: Verdict | None = None
     if checks and not interrupted and not run.left_out:
-        from tipc.certify.certifier import certify
-        from tipc.run.show.status_line import StatusLine
-
-        with StatusLine(stream) as line:
-
-            def show(text: str) -> None:
-                line.show(f"  {say('checking: ')}{text}")
-
-            verdict = certify(run, strict=strict, say=show, prober=prober)
+        verdict = check(run, stream, strict=strict, prober=prober, quiet=quiet)
     finish(run, verdict, stream, files or {})
     if interrupted:
         stream.write(say("to go on: ") + f"tipc run --resume {run.id}\n")
     stream.flush()
     return exit_code(run, verdict, interrupted=interrupted, strict=strict)
+
+
+def check(run: Run, stream: TextIO, *, strict: bool, prober: Prober | None, quiet: bool) -> Verdict:
+    """Make the checks, and say so: on a terminal what is being checked, in a log that it has begun."""
+    from tipc.certify.certifier import certify
+    from tipc.run.show.status_line import StatusLine
+
+    began = time.monotonic()
+    steps = plural(sum(len(plan.steps) for plan in run.plans), "step")
+    if not quiet and not stream.isatty():
+        stream.write(f"  {say('checking {steps} against what was seen of them', steps=steps)}\n")
+        stream.flush()
+    with StatusLine(stream) as line:
+
+        def show(text: str) -> None:
+            line.show(f"  {say('checking: ')}{text}")
+
+        verdict = certify(run, strict=strict, say=show, prober=prober)
+    if not quiet:
+        seconds = f"{time.monotonic() - began:.1f}"
+        stream.write(f"  {say('checked, {seconds} s after the last step', seconds=seconds)}\n")
+    return verdict
 
 
 def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: bool) -> int:

@@ -7,6 +7,9 @@ FINDINGS_MODEL = {
     "{equal}/{decisions} decisions equal": "{decisions} 个判断中 {equal} 个相同",
     "no output of the trained network has its form": "训练后的网络没有这种形状的输出",
     "{figures}, after {head}": "{figures}（经过 {head}）",
+    "{found} of {all} boxes alike, and {ghosts} others": (
+        "{all} 个框中 {found} 个相同，另有 {ghosts} 个别的框"
+    ),
     "{found} of {all} boxes alike": "{all} 个框中 {found} 个相同",
     "{found} of {all} boxes alike, {tied} tied with the last of their list": (
         "{all} 个框中 {found} 个相同，{tied} 个与列表末位并列"
@@ -24,6 +27,8 @@ FINDINGS_MODEL = {
         "让这条链在 eval 模式下调用并评估训练后的网络（配置的 eval 行，或训练结束时的评估）"
     ),
     "{figures}, with {names} as deployed": "{figures}，其中 {names} 取部署时的值",
+    "{engine}: the network gives nearly all boxes one score, and rounding decides which it lists:"
+    " {figures}": ("{engine}：网络给几乎所有的框同一个得分，列出哪些框由舍入决定：{figures}"),
     "the trained network gives nearly all boxes one score, and rounding decides which it lists: {figures}": (
         "训练后的网络给几乎所有的框同一个得分，列出哪些框由舍入决定：{figures}"
     ),
@@ -92,7 +97,7 @@ FINDINGS_MODEL = {
     "its inputs could not be replayed: {error}": "无法重放其输入：{error}",
     "replayed, output {name} is another: {figures}": "重放后输出 {name} 不同：{figures}",
     "the deployment fetched no output": "部署没有取出任何输出",
-    "{count} outputs as they were": "{count} 个输出与原来一致",
+    "outputs as they were: {count}": "{count} 个输出与原来一致",
     "{different} different samples were predicted, the list has {contents} different images": (
         "预测了 {different} 个不同的样本，而列表中有 {contents} 张不同的图像"
     ),
@@ -161,7 +166,7 @@ FINDINGS_MODEL = {
     "it printed {printed} classes, and {known} answers of its predictor are known": (
         "它打印了 {printed} 个类别，而已知其预测器的 {known} 个结果"
     ),
-    "{count} classes as predicted": "{count} 个类别与预测一致",
+    "classes as predicted: {count}": "{count} 个类别与预测一致",
     "it printed class {number} {printed} times, its predictor gave it {given} times": (
         "它打印了 {printed} 次类别 {number}，而其预测器只给出 {given} 次"
     ),

@@ -6,6 +6,7 @@ FINDINGS_REPO = {
     "not there": "不存在",
     "not mentioned": "没有提到",
     "not found": "没有找到",
+    "only a part was ever run": "只运行过一部分",
     "never run": "从未运行",
     "{what}: {note}": "{what}：{note}",
     "{item} (and {count} more)": "{item}（还有 {count} 项）",
@@ -14,7 +15,7 @@ FINDINGS_REPO = {
     "its model_name is {model}, another model's": "它的 model_name 是 {model}，属于另一个模型",
     "no config has such a cell": "没有配置含有这样的单元",
     "it has no config": "其中没有配置",
-    "level {level}: {models} models, {chains} chains": "级别 {level}：{models} 个模型，{chains} 条链",
+    "level {level}: models {models}, chains {chains}": "级别 {level}：{models} 个模型，{chains} 条链",
     "{message}; {above}": "{message}；{above}",
     "{kind} has {count} of {models} models": "{models} 个模型中 {count} 个有 {kind}",
     "{file} on {model}": "{file} 中的 {model}",
@@ -23,7 +24,7 @@ FINDINGS_REPO = {
     "no shell block runs test_train_inference_python.sh or tipc run": (
         "没有 shell 代码块运行 test_train_inference_python.sh 或 tipc run"
     ),
-    "{count} mentions": "{count} 处提及",
+    "mentions: {count}": "{count} 处提及",
     "there is no config to be mentioned": "没有可提及的配置",
     "there is no lite_data.tar": "没有 lite_data.tar",
     "{archive} unpacks": "{archive} 可以解包",
@@ -40,7 +41,8 @@ FINDINGS_REPO = {
     "neither there nor in the archive; the command of line {line} of {config} has it as --{option}": (
         "既不存在，也不在压缩包中；{config} 第 {line} 行的命令以 --{option} 使用它"
     ),
-    "{count} paths": "{count} 个路径",
+    "configs: {count}": "{count} 个配置",
+    "paths: {count}": "{count} 个路径",
     "no command names its data": "没有命令给出数据路径",
     "{seconds:.0f} s in run {run}": "在运行 {run} 中用 {seconds:.0f} 秒",
     "{message}, in which not every step passed": "{message}，其中并非每个步骤都通过",

@@ -131,6 +131,9 @@ TEXTS = {
     "missing: ": "缺少：",
     "to go on: ": "继续运行：",
     "checking: ": "正在检查：",
+    "waiting to start": "等待启动",
+    "checking {steps} against what was seen of them": "正在检查 {steps}是否与观察到的事实一致",
+    "checked, {seconds} s after the last step": "检查完毕，距最后一个步骤 {seconds} 秒",
     # 计划
     "as upstream": "与上游脚本一致",
     "this machine: {machine}": "本机：{machine}",

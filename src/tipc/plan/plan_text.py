@@ -109,10 +109,15 @@ def asked_place(cell: Cell) -> str:
     """Where a cell runs; where that is another place than was asked for, both: ``gpu:0 → cpu``."""
     if not cell.not_certified:
         return cell.runs_on
-    wanted = cell.asked or GPU
-    if wanted[0].isdigit():
-        wanted = f"{GPU}:{wanted}"
-    return f"{wanted} → {cell.runs_on}"
+    return f"{asked_text(cell)} → {cell.runs_on}"
+
+
+def asked_text(cell: Cell) -> str:
+    """What a cell asked for: ``gpu:0`` where the config has only the number of a card."""
+    asked = cell.asked or GPU
+    if asked[0].isdigit():
+        return f"{GPU}:{asked}"
+    return asked
 
 
 def _chain(plan: Plan, cell: Cell) -> str:

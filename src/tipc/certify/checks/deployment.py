@@ -168,7 +168,7 @@ def same_outputs(scene: StepScene, outputs: dict[str, NDArray[Any]]) -> Outcome:
             return failed(told, noise=agreement.noise)
     if not compared:
         return unchecked("the deployment fetched no output", required=False)
-    return passed(wording("{count} outputs as they were", count=compared), batch=predictor.kept[0].batch)
+    return passed(wording("outputs as they were: {count}", count=compared), batch=predictor.kept[0].batch)
 
 
 @check(

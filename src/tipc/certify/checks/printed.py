@@ -61,7 +61,7 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     if wrong is not None:
         yield failed(wrong, evidence=evidence)
     else:
-        yield passed(wording("{count} classes as predicted", count=len(classes)), evidence=evidence)
+        yield passed(wording("classes as predicted: {count}", count=len(classes)), evidence=evidence)
 
 
 def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:

@@ -21,6 +21,7 @@ from tipc.kinds import (
     TRAIN_CHAIN,
 )
 from tipc.message import Message, wording
+from tipc.plan.plan_text import asked_text
 from tipc.reasons import Reason
 from tipc.run.record.results import StepResult
 
@@ -128,7 +129,7 @@ def asked_device(scene: CellScene) -> Iterator[Outcome]:
         told = wording(
             "{trainer} asked for `{asked}`, ran on {device}: {why}",
             trainer=cell.trainer,
-            asked=cell.asked,
+            asked=asked_text(cell),
             device=cell.runs_on,
             why=reasons_in_line(cell.not_certified),
         )
