@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,8 +11,8 @@ from field.bash_run import run_bash
 from field.environment import make_environment
 from field.rows import REPOSITORIES, ROWS, Row
 from field.table import Result, load, markdown, save
-from field.tipc_run import judge_again, run_tipc
-from field.work import copy_checkout
+from field.tipc_run import commit_of, judge_again, run_tipc
+from field.work import copy_checkout, held
 
 LIMIT = 1500.0
 
@@ -33,7 +32,11 @@ def main(argv: list[str]) -> int:
         if not (checkouts / REPOSITORIES[row.repository].root / "test_tipc").is_dir():
             print(f"{row.id}: skipped, there is no checkout of {row.repository}")
             continue
-        result = _kept(row, work) if options.table else _row(row, checkouts, work, options)
+        if options.table:
+            result = _kept(row, work)
+        else:
+            with held(_folder(row, work)):
+                result = _row(row, checkouts, work, options)
         if result is not None:
             results.append(result)
     print(markdown(results))
@@ -57,11 +60,11 @@ def _kept(row: Row, work: Path) -> Result | None:
 
 def _row(row: Row, checkouts: Path, work: Path, options: argparse.Namespace) -> Result:
     folder = _folder(row, work)
-    folder.mkdir(parents=True, exist_ok=True)
     kept = _kept(row, work)
     if kept is not None and not (options.again or options.again_tipc or options.judge_again):
         return kept
-    env = make_environment(REPOSITORIES[row.repository], work / "envs")
+    with held(work / "envs"):
+        env = make_environment(REPOSITORIES[row.repository], work / "envs")
     if kept is not None and options.judge_again:
         return _judged_again(kept, env, folder, options.limit)
     if kept is not None and options.again_tipc:
@@ -73,7 +76,7 @@ def _row(row: Row, checkouts: Path, work: Path, options: argparse.Namespace) -> 
     print(f"{row.id}: tipc", flush=True)
     root = copy_checkout(row, checkouts, folder / "tipc")
     tipc = run_tipc(row, root, env, folder, options.limit)
-    result = Result(row, _commit(checkouts / row.repository), bash, tipc)
+    result = Result(row, commit_of(checkouts / row.repository), bash, tipc)
     save(result, folder / "result.json")
     _tell(result)
     return result
@@ -96,13 +99,6 @@ def _tell(result: Result) -> None:
     for line in (*result.tipc.failed_steps, *result.tipc.against):
         print(f"    {line[:300]}")
     sys.stdout.flush()
-
-
-def _commit(checkout: Path) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(checkout), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() or "unknown"
 
 
 def _parser() -> argparse.ArgumentParser:

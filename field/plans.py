@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from field.recorder import BENCHMARK, SCRIPTS, Recorder, recorder
+from field.work import held
 
 # Checkout, folder of the model repository, family of its scripts (what a training leaves behind).
 PLACES = (
@@ -259,7 +260,9 @@ def main(argv: list[str]) -> int:
     if not field or not Path(field).is_dir():
         print("field-plan: skipped, TIPC_FIELD names no folder with checkouts")
         return 0
-    outcomes = list(survey(Path(field).resolve(), Path(options.work) / "recordings", options.only))
+    kept = Path(options.work) / "recordings"
+    with held(kept):
+        outcomes = list(survey(Path(field).resolve(), kept, options.only))
     shown: Counter[tuple[str, str, str]] = Counter()
     for one in outcomes:
         key = (one.checkout, one.chain, one.result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,8 +66,21 @@ def markdown(results: Iterable[Result]) -> str:
         "| repository | config | chain | what happened | the bash says | tipc says | right |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    results = list(results)
     lines += [_row(result) for result in results]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n\n{_by_what_code(results)}\n"
+
+
+def _by_what_code(results: list[Result]) -> str:
+    """Which code judged the rows, when, and how busy the machine was."""
+    rows = Counter((result.tipc.code or "unknown", result.tipc.date or "unknown") for result in results)
+    lines = [f"{count} rows by {code}, {date}" for (code, date), count in rows.items()]
+    loads = sorted(result.tipc.load for result in results)
+    if loads:
+        lines.append(f"load {loads[0]} to {loads[-1]}")
+    lines.append(f"tipc is right in {sum(result.tipc_is_right for result in results)} of {len(results)}")
+    lines.append(f"the bash in {sum(result.bash_is_right for result in results)}")
+    return "; ".join(lines) + "."
 
 
 def _row(result: Result) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from field.rows import MODE, Row
 from field.work import environment, run_to_end
 
+PROJECT = Path(__file__).parents[1]
 HEADLINES = ("PASSED", "FAILED", "NOT CERTIFIED", "NOT CHECKED", "INTERRUPTED", "INCOMPLETE", "NOTHING RUN")
 
 
@@ -24,6 +28,9 @@ class TipcSays:
     against: list[str]  # findings that fail, and required ones that are unchecked
     uncertified: list[str]  # what a CPU cannot show
     failed_steps: list[str]
+    code: str = ""  # the commit of this project that judged
+    date: str = ""
+    load: float = 0.0  # of the machine, when it ended: what the seconds are worth
 
     @property
     def certified(self) -> bool:
@@ -63,7 +70,17 @@ def _says(root: Path, output: Path, code: int | None, seconds: float) -> TipcSay
         failed_steps=[
             line.strip() for line in text.splitlines() if line.startswith(("FAILED  ", "TIMEOUT  "))
         ],
+        code=commit_of(PROJECT),
+        date=datetime.now().strftime("%Y-%m-%d"),
+        load=round(os.getloadavg()[0], 1),
     )
+
+
+def commit_of(checkout: Path) -> str:
+    """The commit that a folder is at, marked where its code was changed since."""
+    argv = ["git", "-C", str(checkout), "describe", "--always", "--exclude=*", "--abbrev=7", "--dirty"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
 
 
 def _forbids(finding: dict[str, Any]) -> bool:

@@ -7,10 +7,14 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from field.rows import REPOSITORIES, VARIABLES, Row, on_a_cpu
+from tipc.errors import UsageError
+from tipc.run.record.locks import take_lock
 
 LEFT_OUT = shutil.ignore_patterns(".git", "*.pdf", "*.gif", "*.mp4")
 
@@ -21,6 +25,20 @@ class Ended:
 
     code: int | None  # None: it was stopped after the time limit
     seconds: float
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a part of the work folder: a second call there would take this one's files for its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = take_lock(folder / ".lock", "another call of the field works here")
+    except UsageError as error:
+        raise SystemExit(f"{error}\nwait for it, or name another folder: --work DIR") from error
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def copy_checkout(row: Row, checkouts: Path, place: Path) -> Path:

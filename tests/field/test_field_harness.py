@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,8 @@ from field.bash_run import BashSays
 from field.recorder import recorder
 from field.rows import REPOSITORIES, ROWS, on_a_cpu
 from field.table import Result, load, markdown, save
-from field.tipc_run import TipcSays
+from field.tipc_run import PROJECT, TipcSays, commit_of
+from field.work import held
 
 GOOD_BASH = BashSays(successes=3, failures=0, exit=0, seconds=9.0, broken=[], commands=3)
 PASSED = TipcSays(0, "PASSED on cpu · 3 steps", 8.0, [], [], [])
@@ -99,7 +102,44 @@ def test_coco_boxes_lie_in_their_pictures(tmp_path: Path) -> None:
 )
 def test_who_is_right_follows_from_the_exit_codes(bash: BashSays, tipc: TipcSays, right: str) -> None:
     result = Result(ROW, "abc", bash, tipc)
-    assert markdown([result]).splitlines()[-1].endswith(f"| {right} |")
+    assert markdown([result]).splitlines()[2].endswith(f"| {right} |")
+
+
+def test_the_table_says_by_what_code_on_what_day_and_under_what_load_its_rows_were_run() -> None:
+    early = replace(PASSED, code="abc1234", date="2026-11-18", load=2.5)
+    late = replace(FAILED, code="def5678-dirty", date="2026-11-19", load=0.5)
+    said = markdown([Result(ROW, "abc", GOOD_BASH, early), Result(ROW, "abc", GOOD_BASH, late)])
+    assert said.splitlines()[-1] == (
+        "1 rows by abc1234, 2026-11-18; 1 rows by def5678-dirty, 2026-11-19; load 0.5 to 2.5;"
+        " tipc is right in 1 of 2; the bash in 2."
+    )
+
+
+def test_code_that_was_changed_since_its_commit_is_marked(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True)
+
+    assert commit_of(tmp_path) == "unknown"
+    (tmp_path / "code.py").write_text("one = 1\n")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"], ["tag", "v1"]):
+        git(*words)
+    clean = commit_of(tmp_path)
+    (tmp_path / "code.py").write_text("one = 2\n")
+    assert re.fullmatch("[0-9a-f]{7}", clean)
+    assert commit_of(tmp_path) == f"{clean}-dirty"
+
+
+def test_a_second_call_in_one_work_folder_is_refused_while_the_first_works(tmp_path: Path) -> None:
+    # A lock belongs to a process: the second call has to be another one.
+    script = f"from pathlib import Path; from field.work import held\nwith held(Path({str(tmp_path)!r})): 1"
+    second = [sys.executable, "-c", script]
+    with held(tmp_path):
+        refused = subprocess.run(second, cwd=PROJECT, capture_output=True, text=True, check=False)
+    after = subprocess.run(second, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "another call of the field works here" in refused.stderr
+    assert "--work DIR" in refused.stderr
+    assert after.returncode == 0, after.stderr
 
 
 def test_a_known_fault_makes_a_row_dishonest_though_all_commands_ended_well() -> None:
