@@ -32,8 +32,10 @@ def make_environment(repository: Repository, folder: Path) -> Path:
         _run([sys.executable, "-m", "venv", str(place)])
         pip = [str(python), "-m", "pip", "install", "-q"]
     _run([*pip, *packages])
-    # The benchmark log that deploy scripts import: this project brings it as a module of its own.
-    _run([*pip, "--no-deps", str(PROJECT)])
+    # The benchmark log that deploy scripts import, and nothing else of this project: a user's environment
+    # need not have tipc, and what only works with it there is to be seen.
+    [packages_folder] = place.glob("lib/python3*/site-packages")
+    shutil.copytree(PROJECT / "src" / "auto_log", packages_folder / "auto_log")
     for name in NAMES:
         (place / "bin" / name).symlink_to("python")
     done.touch()

@@ -48,6 +48,14 @@ def test_the_tool_never_imports_paddle_nor_the_zoo() -> None:
             assert not roots & {"paddle", "paddlezoo"}, path
 
 
+def test_what_a_probe_loads_imports_nothing_of_tipc() -> None:
+    """It runs under the config's own interpreter, where tipc need not be installed."""
+    engines = [path for path in (SOURCE / "tipc/certify/engines").glob("*.py") if path.stem != "__init__"]
+    assert engines
+    for path in [*engines, *(SOURCE / "tipc/certify/probes").glob("*.py")]:
+        assert "tipc" not in {module.split(".")[0] for module in imports(path)}, path
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_file_has_at_most_500_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 500

@@ -174,10 +174,31 @@ def test_an_answer_that_cannot_be_read_is_an_error(
     assert found["model", "plan", "0"].error
 
 
-def test_an_interpreter_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_an_interpreter_that_is_not_there_is_an_error_and_not_the_models(tmp_path: Path) -> None:
     [question] = questions(tmp_path, 1)
     gone = Question(question.key, group(tmp_path, "/no/such/python"), question.body)
-    assert "cannot be started" in ask([gone], tmp_path / "log", 5)[question.key].error
+    answer = ask([gone], tmp_path / "log", 5)[question.key]
+    assert "cannot be started" in answer.error
+    assert answer.limited  # so that no check fails for it: nothing was seen of the model
+
+
+def test_an_interpreter_that_a_config_names_is_as_seen_from_its_steps(tmp_path: Path) -> None:
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "python").symlink_to(sys.executable)
+    body = {"kind": "model", "structure": "", "model_dir": str(tmp_path), "path": [], "legacy": False}
+    with closing(Prober(tmp_path)) as probes:
+        task = probes.prepare([Question(("model", "p", "s"), group(tmp_path, "env/python"), body)], 1)
+    assert task.argv[0] == str(tmp_path / "env" / "python")
+    assert task.cwd != tmp_path  # isolated: it would not be found from there
+
+
+@pytest.mark.parametrize("engine", sorted(all_engines()))
+def test_an_engine_can_be_loaded_where_nothing_is_installed(engine: str) -> None:
+    script = all_engines()[engine].script
+    load = "import runpy, sys; assert callable(runpy.run_path(sys.argv[1])['configure'])"
+    bare = [sys.executable, "-I", "-S", "-c", load, str(script)]  # -S: no site-packages
+    done = subprocess.run(bare, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_figures_that_are_not_finite_survive_the_way_back() -> None:

@@ -37,6 +37,14 @@ def test_the_option_outdoes_everything(monkeypatch, tmp_path: Path) -> None:
     assert (found.program, found.reason.code) == ("/opt/python", "python-option")
 
 
+def test_a_path_that_is_given_is_as_seen_from_where_the_call_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert resolve("python", "env/bin/python").program == str(tmp_path / "env/bin/python")
+    assert resolve("python", "python3.12").program == "python3.12"  # a name, to be found on PATH
+
+
 @pytest.mark.parametrize("variable", interpreter.ENVIRONMENTS)
 def test_the_active_environment_comes_before_the_name_on_path(monkeypatch, tmp_path: Path, variable) -> None:
     program(tmp_path / "path", "python3.7")

@@ -68,13 +68,34 @@ def test_an_environment_is_made_once(tmp_path: Path, programs: list[list[str]]) 
     assert any("paddlepaddle==3.1.1" in argv for argv in programs)
 
 
+@pytest.mark.parametrize("theirs", [False, True])
+def test_inference_scripts_find_the_benchmark_log_in_an_environment(
+    tmp_path: Path, programs: list[list[str]], monkeypatch: pytest.MonkeyPatch, theirs: bool
+) -> None:
+    plain = releases._run
+
+    def run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        done = plain(argv, seconds, cwd)
+        if "venv" in argv:
+            (Path(argv[-1]) / "lib/python3.11/site-packages").mkdir(parents=True)
+        if "-c" in argv and not theirs:
+            return subprocess.CompletedProcess(argv, 1, "", "")
+        return done
+
+    monkeypatch.setattr(releases, "_run", run)
+    release = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
+    found = release.folder / "lib/python3.11/site-packages/auto_log/autolog.py"
+    assert found.exists() != theirs  # one that the requirements bring is left alone
+    assert ("psutil" in programs[-1]) != theirs
+
+
 def test_other_requirements_are_another_environment(tmp_path: Path, programs: list[list[str]]) -> None:
     first = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     (tmp_path / "requirements.txt").write_text("tqdm\n")
     second = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     assert first.folder != second.folder
-    assert programs[-2][-3:] == ["-r", "requirements.txt", "paddlepaddle==3.1.1"]
-    assert programs[-1][-1] == "paddlepaddle==3.1.1"
+    assert programs[-3][-3:] == ["-r", "requirements.txt", "paddlepaddle==3.1.1"]
+    assert programs[-2][-1] == "paddlepaddle==3.1.1"
 
 
 def test_requirements_that_name_a_folder_belong_to_their_checkout(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ requirements: what has not changed is not made again. ``uv`` makes it where it i
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from tipc.run.record.locks import take_lock
 
 PACKAGE = "paddlepaddle"
 REQUIREMENTS = "requirements.txt"
+BENCHMARK_LOG = "auto_log"
 _ASK_SECONDS, _MAKE_SECONDS = 120, 1800
 _INCLUDED = re.compile(r"^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)", re.MULTILINE)
 # A line that names a folder: the same text means something else in another checkout.
@@ -145,6 +147,19 @@ def _fill(release: Release, repos: Sequence[Path]) -> None:
             _must(release, [*install, "-r", REQUIREMENTS], repo)
     # Last, whatever the requirements say of paddle: this release was asked for.
     _must(release, [*install, paddle], repos[0])
+    _bring_benchmark_log(release, install, repos[0])
+
+
+def _bring_benchmark_log(release: Release, install: list[str], repo: Path) -> None:
+    """``auto_log``, which inference scripts import: no index has it, so no requirements can name it."""
+    ask = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({BENCHMARK_LOG!r}) is None)"
+    theirs = _run([release.python, "-c", ask], _ASK_SECONDS)
+    ours = importlib.util.find_spec(BENCHMARK_LOG)
+    if theirs.returncode == 0 or ours is None or ours.origin is None:
+        return
+    _must(release, [*install, "psutil"], repo)  # which it imports
+    for packages in release.folder.glob("lib/python3*/site-packages"):
+        shutil.copytree(Path(ours.origin).parent, packages / BENCHMARK_LOG)
 
 
 def _must(release: Release, argv: list[str], repo: Path) -> None:
@@ -162,8 +177,8 @@ def _must(release: Release, argv: list[str], repo: Path) -> None:
 
 
 def _key(repos: Sequence[Path]) -> str:
-    """Of the interpreter's version and the requirements; of their place, too, where they name one."""
-    parts = [".".join(map(str, sys.version_info[:2]))]
+    """Of the interpreter's version, what tipc adds and the requirements; of their place, where it matters."""
+    parts = [".".join(map(str, sys.version_info[:2])), BENCHMARK_LOG]
     for repo in repos:
         text = requirements_text(repo / REQUIREMENTS)
         parts.append(text)

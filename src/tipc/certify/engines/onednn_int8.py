@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tipc.kinds import INT8
-
 NAME = "onednn-int8"
-PRECISION = INT8
+PRECISION = "int8"
 # With no operators named, oneDNN's int8 pass also takes those that it cannot do (concat of a segmentation).
 OPERATORS = {"conv2d", "depthwise_conv2d", "fused_conv2d"}
 UNSIGNED = ("relu", "relu6")  # what comes out of these is never negative

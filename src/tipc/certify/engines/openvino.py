@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tipc.kinds import FP32
-
 NAME = "openvino"
-PRECISION = FP32
+PRECISION = "fp32"
 
 
 def applies(legacy: bool, quantised: bool, used: frozenset[str]) -> bool:

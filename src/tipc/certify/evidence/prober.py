@@ -46,7 +46,7 @@ class End:
     """How a probe ended that had not answered."""
 
     reason: str
-    limited: bool = False  # ended by us: it took too long, or too much memory
+    limited: bool = False  # not the model's doing: it was never started, took too long or too much memory
 
 
 @dataclass
@@ -156,9 +156,13 @@ class Prober:
         env = environment(os.environ, dict(group.env))
         # Parity is a matter of the two engines; on a CPU it is not one of the GPU's.
         env["CUDA_VISIBLE_DEVICES"] = ""
-        shared = Task("probe", (group.interpreter, *arguments), Path(group.cwd), env, log, None)
+        interpreter = group.interpreter
+        if os.sep in interpreter:
+            # A path that a config names is as seen from its steps; an isolated probe runs elsewhere.
+            interpreter = os.path.join(os.path.abspath(group.cwd), interpreter)
+        shared = Task("probe", (interpreter, *arguments), Path(group.cwd), env, log, None)
         # Isolated: nothing is imported from the repository, from the current folder or by PYTHONPATH.
-        isolated = replace(shared, argv=(group.interpreter, "-I", "-B", *arguments), cwd=self.scratch)
+        isolated = replace(shared, argv=(interpreter, "-I", "-B", *arguments), cwd=self.scratch)
         return shared, isolated
 
     def warm_up(self, group: QuestionGroup) -> None:
@@ -182,7 +186,7 @@ class Prober:
         for number, question in enumerate(asking.asked):
             line = lines.get(question.digest)
             if line is None:
-                self._ends[question.digest] = End(end, limited=bool(asking.end))
+                self._ends[question.digest] = End(end, limited=bool(asking.end or outcome.error))
                 continue
             answer = read_answer(question.key[0], json.dumps(line.get("answer")))
             self._keep(question, answer, asking.folder / str(number))

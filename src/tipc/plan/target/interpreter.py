@@ -61,6 +61,9 @@ def _behind_shim(directory: str, name: str) -> str | None:
 def resolve(name: str, override: str = "") -> Interpreter:
     """What to run for an interpreter's name."""
     if override:
+        if os.sep in override:
+            # As seen from where the call was made: steps and probes run in folders of their own.
+            override = os.path.abspath(override)
         return Interpreter(name, override, because("python-option"))
     if os.sep in name and find_program(name):
         return Interpreter(name, name, because("python-named"))
