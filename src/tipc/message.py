@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from tipc.language import DEFAULT, enumeration, say, sentence
+from tipc.language import DEFAULT, enumeration, say, say_detail, sentence
 from tipc.reasons import Reason, reason_from_json, reason_to_json
 
 
@@ -101,7 +101,10 @@ def spoken(text: str | Message) -> str:
         return text.message.spoken()
     if isinstance(text, Message):
         return text.spoken()
-    return say(text)
+    translated = say(text)
+    if translated == text:
+        return say_detail(text)
+    return translated
 
 
 def in_english(text: str | Message) -> str:
@@ -133,6 +136,8 @@ def _spoken_value(value: object, into: str) -> object:
         return sentence(value, into)
     if isinstance(value, tuple):
         return enumeration([str(_spoken_value(one, into)) for one in value], into)
+    if isinstance(value, (str, BaseException)):
+        return say_detail(str(value), into)
     return value
 
 

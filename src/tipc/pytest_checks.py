@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tipc.kinds import PASS
+from tipc.language import say
 
 if TYPE_CHECKING:
     from tipc.certify.verdict import Finding, Verdict
@@ -24,14 +25,16 @@ SHOWN = 8  # findings of one check
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Beside the options of the steps."""
     group = parser.getgroup("tipc")
-    group.addoption("--tipc-no-checks", action="store_true", help="run the steps only, certify nothing")
-    group.addoption("--tipc-strict", action="store_true", help="what cannot be certified here fails, too")
+    group.addoption("--tipc-no-checks", action="store_true", help=say("run the steps only, certify nothing"))
+    group.addoption(
+        "--tipc-strict", action="store_true", help=say("what cannot be certified here fails, too")
+    )
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say it where nothing is certified."""
     if config.getoption("--tipc-no-checks"):
-        return "tipc: steps only, nothing is certified (--tipc-no-checks)"
+        return say("tipc: steps only, nothing is certified (--tipc-no-checks)")
     return None
 
 
@@ -73,7 +76,7 @@ class CheckItem(pytest.Item):
         if wrong:
             pytest.fail(_told(wrong), pytrace=False)
         if not found:
-            pytest.skip("nothing to check")
+            pytest.skip(say("nothing to check"))
         if not any(one.status == PASS for one in found):
             pytest.skip(_told(found))
 
@@ -87,7 +90,7 @@ def _told(findings: list[Finding]) -> str:
 
     lines = [line for one in findings[:SHOWN] for line in finding_lines(one)]
     if len(findings) > SHOWN:
-        lines.append(f"and {len(findings) - SHOWN} more")
+        lines.append(say("and {count} more", count=len(findings) - SHOWN))
     return "\n".join(lines)
 
 
@@ -100,8 +103,8 @@ def _verdict(config: pytest.Config) -> Verdict:
     if _VERDICT not in config.stash:
         run = finished_run(config)
         if run is None:
-            pytest.skip("no step was run")
+            pytest.skip(say("no step was run"))
         if run.left_out:
-            pytest.skip(f"not certified: {sentence(run.left_out)}")
+            pytest.skip(say("{title}: {text}", title=say("not certified"), text=sentence(run.left_out)))
         config.stash[_VERDICT] = certify(run, strict=config.getoption("--tipc-strict"))
     return config.stash[_VERDICT]

@@ -22,8 +22,9 @@ from tipc.cli.main import COMMANDS, HELP_END, USAGE_TEXT
 from tipc.config.lint.cases import CASES
 from tipc.config.lint.codes import CODES
 from tipc.kinds import CHAINS, LANGUAGES, STATES, STEP_KINDS, WORST_FIRST
-from tipc.language import en_lint, plural, say, sentence, zh_checks, zh_codes, zh_fixes, zh_lint
+from tipc.language import en_lint, plural, say, say_detail, sentence, zh_checks, zh_codes, zh_fixes, zh_lint
 from tipc.language.entry import Described
+from tipc.language.zh_details import DETAILS
 from tipc.language.zh_texts import TEXTS
 from tipc.message import english_text, message_from_json, spoken, wording
 from tipc.plan.fixes import FIXES
@@ -167,6 +168,84 @@ def test_a_text_that_a_record_keeps_is_english_and_is_spoken_in_the_language_of_
     assert str(wording("{reason} (in the {kind} command)", reason=text, kind="train")).startswith("a.txt：")
     assert sentence(because("outdated", inputs="config, scripts")) == "已过期：配置、脚本有变化"
     assert spoken_machine("ci-1: Xeon, 2 cores, no GPU") == "ci-1: Xeon、2 核、没有 GPU"
+
+
+# Their texts are for who calls the library or changes the code, or are translated elsewhere.
+NO_DETAILS = (*ERRORS, *SAYING, "AttributeError", "AssertionError", "ShellNeeded", "error", "wrong")
+# Files whose errors end a program of Python's own, in front of its author.
+FOR_PROGRAMMERS = ("recorder.py", "message.py")
+DETAIL_KEYWORDS = ("error", "problem")
+
+
+def pattern_of(text: ast.expr) -> str:
+    """A constant or an f-string with ``{}`` for what is put in."""
+    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+        return text.value
+    if not isinstance(text, ast.JoinedStr):
+        return ""
+    parts = [str(part.value) if isinstance(part, ast.Constant) else "{}" for part in text.values]
+    return "".join(parts)
+
+
+def plain_english() -> Iterator[tuple[str, str]]:
+    """What errors other than ours say, and what is kept as the error or the problem of something."""
+    for path in SOURCE.rglob("*.py"):
+        if path.parent.name == "language" or path.name in FOR_PROGRAMMERS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            texts: list[ast.expr] = []
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                name = getattr(node.exc.func, "id", "") or getattr(node.exc.func, "attr", "")
+                if name not in NO_DETAILS:
+                    texts = node.exc.args[:2]  # an OSError's text is its second
+            elif isinstance(node, ast.Call):
+                texts = [keyword.value for keyword in node.keywords if keyword.arg in DETAIL_KEYWORDS]
+            for text in texts:
+                yield f"{path.name}:{node.lineno}", pattern_of(text)
+
+
+def in_the_form_of(template: str) -> str:
+    return re.sub(r"\{[^{}]*\}", "{}", template)
+
+
+def test_what_comes_as_plain_english_has_its_chinese() -> None:
+    """Errors of errors and texts of other processes: what no table could have is recognised by its form."""
+    forms = {in_the_form_of(template) for template in DETAILS}
+    found = [(place, text) for place, text in plain_english() if len(re.findall("[a-z]{2}", text)) > 1]
+    found = [(place, text) for place, text in found if " " in text]
+    assert len(found) > 25, "they were found"
+    assert [one for one in found if one[1] not in forms] == [], "language/zh_details.py"
+
+
+def test_a_note_that_a_file_keeps_can_be_said_in_chinese_later() -> None:
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "english_text":
+                text = node.args[0]
+                assert isinstance(text, ast.Constant), f"{path}:{node.lineno}"
+                kept = text.value
+                assert kept in DETAILS or TYPED.fullmatch(kept), f"{path}:{node.lineno}: {kept}"
+
+
+@pytest.mark.parametrize("english", DETAILS)
+def test_a_detail_is_found_by_its_own_form_and_by_no_other(english: str) -> None:
+    values = dict.fromkeys(parameters(english), "a/b.c")
+    filled = english
+    translated = DETAILS[english]
+    for field in values:
+        filled = re.sub(rf"\{{{field}(:[^}}]*)?\}}", "a/b.c", filled)
+        translated = re.sub(rf"\{{{field}(:[^}}]*)?\}}", "a/b.c", translated)
+    assert say_detail(filled, "zh") == translated
+
+
+def test_an_error_within_an_error_is_said_whole_in_the_language_of_the_reader() -> None:
+    told = wording("its answer cannot be read: {error}", error=ValueError("the file is cut off"))
+    assert told.spoken("zh") == "无法读取它的回答：文件不完整"
+    assert told.in_english() == "its answer cannot be read: the file is cut off"
+    lost = because("not-started", error="the log a.log cannot be written: Permission denied")
+    assert "无法写入日志 a.log：权限不足" in sentence(lost, "zh")
+    assert "cannot be written: Permission denied" in sentence(lost, "en")
+    assert say_detail("a sentence of the repository's own", "zh") == "a sentence of the repository's own"
 
 
 def test_a_text_without_a_translation_is_said_in_english() -> None:

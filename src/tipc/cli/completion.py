@@ -16,6 +16,7 @@ from tipc.cli.main import COMMANDS
 from tipc.cli.options import Parser
 from tipc.errors import PASSED
 from tipc.kinds import LANGUAGES
+from tipc.language import say
 from tipc.run.show.colour import WHEN
 
 PROGRAMS = ("tipc", "paddle-tipc")
@@ -72,15 +73,15 @@ def described(name: str) -> CompletedCommand:
             names += action.option_strings
             options.append(_option(action, name))
     if "--lang" not in names:
-        options.append(CompletedOption(("--lang",), "the language of messages", True, LANGUAGES))
-    options.append(CompletedOption(("--color",), "whether output is coloured", True, WHEN))
-    return CompletedCommand(name, COMMANDS[name], tuple(options), tuple(words))
+        options.append(CompletedOption(("--lang",), say("the language of messages"), True, LANGUAGES))
+    options.append(CompletedOption(("--color",), say("whether output is coloured"), True, WHEN))
+    return CompletedCommand(name, say(COMMANDS[name]), tuple(options), tuple(words))
 
 
 def _option(action: argparse.Action, command: str) -> CompletedOption:
     return CompletedOption(
         names=tuple(action.option_strings),
-        help=(action.help or "").replace("%%", "%"),
+        help=say(action.help or "").replace("%%", "%"),
         takes_value=action.nargs not in (0, "?"),
         words=_values(action, command),
     )

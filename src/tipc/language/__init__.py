@@ -2,9 +2,10 @@
 
 ``--lang`` chooses the language, else ``TIPC_LANG``, else the locale; English where a language is not there.
 
-There are two ways to speak. ``sentence`` makes one from a code and its parameters: the templates of both
+There are three ways to speak. ``sentence`` makes one from a code and its parameters: the templates of both
 languages stand in tables here. ``say`` is for the words around them (titles, labels, counts): its argument
-is the English text itself, and the tables of another language have it as their key.
+is the English text itself, and the tables of another language have it as their key. ``say_detail`` is for
+what comes as an English text with its values in it: errors of a process, notes of a file.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from functools import cache
 from importlib import import_module
 
 from tipc.kinds import DEVICES, LANGUAGES
+from tipc.language.details import detail
 from tipc.language.entry import Described
 from tipc.reasons import Reason
 
 DEFAULT = "en"
 BETWEEN = {"zh": "、"}  # the members of an enumeration; a comma and a space in other languages
 VARIABLES = ("TIPC_LANG", "LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set
+DETAILED = {"error"}  # parameters of reasons that are sentences themselves
 _chosen = ""  # by --lang
 
 
@@ -65,6 +68,14 @@ def say(english: str, into: str = "", /, **values: object) -> str:
     return template.format(**values) if values else template
 
 
+def say_detail(english: str, into: str = "") -> str:
+    """A text that somebody else has put together, in the language to speak if its template is known."""
+    speak = into or language()
+    if speak == DEFAULT:
+        return english
+    return detail(english, speak)
+
+
 def plural(count: int, noun: str) -> str:
     """``1 step``, ``2 steps``, ``2 个步骤``."""
     words = noun if count == 1 else f"{noun}s"
@@ -87,6 +98,8 @@ def sentence(reason: Reason | None, into: str = "") -> str:
     if "inputs" in values:
         inputs = str(values["inputs"]).split(", ")
         values["inputs"] = enumeration([say(name, into) for name in inputs], into)
+    for name in DETAILED & set(values):
+        values[name] = say_detail(str(values[name]), into)
     try:
         return template.format(**values)
     except (KeyError, ValueError):  # it was read from a file that another tipc wrote

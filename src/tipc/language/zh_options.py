@@ -154,6 +154,20 @@ OPTIONS = {
     "show the commands in order, run nothing": "按顺序显示命令，什么也不运行",
     "stop everything at the first failure": "第一次失败时全部停止",
     "end a step that takes longer": "终止超过此时间的步骤",
+    "the language of messages": "消息的语言",
+    "whether output is coloured": "输出是否带颜色",
+    # pytest 插件
+    "TIPC configs (pytest test_tipc/configs)": "TIPC 配置（pytest test_tipc/configs）",
+    "the mode to run (default: lite_train_lite_infer)": "要运行的模式（默认 lite_train_lite_infer）",
+    "the data is there: do not prepare": "数据已经在：不再准备",
+    "run the steps only, certify nothing": "只运行步骤，不作认证",
+    "what cannot be certified here fails, too": "在本机无法认证的也算失败",
+    "tipc: steps only, nothing is certified (--tipc-no-checks)": (
+        "tipc：只运行步骤，不作认证（--tipc-no-checks）"
+    ),
+    "nothing to check": "没有可检查的内容",
+    "no step was run": "没有运行任何步骤",
+    "stopping: every process is being ended": "正在停止：终止所有进程",
     "try a failed step again; a late pass is flaky": "重试失败的步骤；重试后才通过的标为不稳定",
     "at most so many steps at once": "最多同时运行这么多步骤",
     "where steps run: local (the default), ray, …": "步骤在哪里运行：local（默认）、ray 等",

@@ -7,51 +7,12 @@ PLAN = {
     "repository": "仓库",
     "script": "脚本",
     "option": "选项",
-    "the mode {mode}": "模式 {mode}",
-    "one of {names} reads it": "由 {names} 之一读取",
-    "the repository has none for this chain": "仓库中没有这条链的脚本",
-    "a plug-in's, of the dialect {name}": "属于插件的方言 {name}",
-    "{names}: not known, so it is traced": "{names}：不是已知的脚本，因此追踪它",
-    "{names}: known, of the dialect {family}": "{names}：已知，属于方言 {family}",
-    "the lines of {family}": "各行与 {family} 相同",
-    "the name or the package of {family}": "{family} 的名称或软件包",
-    "model_name, inference, and no trainer": "有 model_name 和 inference，没有 trainer",
     # plan --verify
     "the same commands": "命令完全相同",
     "{count} differences": "{count} 处不同",
-    "only in the dialect: {command}": "只在方言中：{command}",
-    "only in the script: {command}": "只在脚本中：{command}",
-    "(in {folder}) {command}": "（在 {folder} 中）{command}",
-    "{step}: the dialect has {gone}, the script {come}\n    dialect: {ours}\n    script:  {theirs}": (
-        "{step}：方言有 {gone}，脚本有 {come}\n    方言：{ours}\n    脚本：{theirs}"
-    ),
     # Notes of a plan.
-    "{path}: this mode runs nothing": "{path}：这个模式没有要运行的步骤",
-    "{path}: whether both trainings have the same losses is not compared": (
-        "{path}：不比较两次训练的损失是否相同"
-    ),
-    "traced: taken from what {script} called, not from a dialect": (
-        "追踪：计划来自 {script} 的实际调用，而不是方言"
-    ),
-    "{script} called nothing in the mode {mode}: tipc lint may tell why": (
-        "{script} 在模式 {mode} 下没有调用任何命令：tipc lint 可能会说明原因"
-    ),
-    "{name}, which {script} expects to be set, is taken for {value}": (
-        "{script} 需要预先设置的 {name} 取为 {value}"
-    ),
-    "{script} ran without isolation, with your rights, as TIPC_TRACE_UNISOLATED=1 asks for": (
-        "按 TIPC_TRACE_UNISOLATED=1 的要求，{script} 未经隔离、以你的权限运行"
-    ),
-    "{script} sources {path}, which is not there": "{script} 引入的 {path} 不存在",
     "a long silence": "长时间没有动静",
     "its limit of {seconds:g} s": "{seconds:g} 秒的时限",
-    "{script} did not end and was stopped after {limit}; the plan is what it had called by then": (
-        "{script} 没有结束，在{limit}之后被停止；计划是它到那时为止调用的命令"
-    ),
-    "{script} ended with exit code {status}: {line}": "{script} 以退出码 {status} 结束：{line}",
-    "files of the repository that were left out of the scratch copy: {count}": (
-        "没有放入临时副本的仓库文件：{count} 个"
-    ),
     # Commands that cannot be planned.
     "{reason} (in the {kind} command)": "{reason}（在 {kind} 命令中）",
     "`${name}` is something of the running shell": "`${name}` 属于正在运行的 shell",
@@ -109,23 +70,8 @@ PLAN = {
     "{archive}: is already unpacked": "{archive}：已经解压",
     "{archive}: unpacked into {target}": "{archive}：已解压到 {target}",
     "{config}: preparing failed with exit code {code}": "{config}：准备数据失败，退出码 {code}",
-    # Probes.
-    "the probe cannot be started: {error}": "无法启动探测程序：{error}",
-    "the probe ended with status {status}": "探测程序以状态 {status} 结束",
-    "the probe gave no answer": "探测程序没有回答",
-    "the probe gave no answer within {seconds:.0f} s": "探测程序在 {seconds:.0f} 秒内没有回答",
-    "the probe used more than {limit} GB of memory": "探测程序占用的内存超过 {limit} GB",
-    "the probe was killed by signal {signal}": "探测程序被信号 {signal} 终止",
-    "the probe's answer cannot be read: {place}: {error}": "无法读取探测程序的回答：{place}：{error}",
-    "its answer cannot be read: {error}": "无法读取它的回答：{error}",
-    "a damaged file: {error}": "文件已损坏：{error}",
-    "{program} ended with status {status}: {line}": "{program} 以状态 {status} 结束：{line}",
-    "{program} gave no answer that can be read": "{program} 的回答无法读取",
     # Machines.
     "{count} cores": "{count} 核",
-    "the node {name} does not see {path} and is shut out": "节点 {name} 看不到 {path}，不再使用",
-    "the node {name} was lost; it begins again on another": "节点 {name} 失联；在另一节点上重新开始",
-    "the node {name} was out of reach; it begins again": "节点 {name} 一时无法连接；重新开始",
     "paddle {version}: environment below {envs}": "paddle {version}：环境位于 {envs}",
     # align, compare, init, and a bug.
     "must be NAME=VALUE, such as forward=1e-5, not `{text}`": (

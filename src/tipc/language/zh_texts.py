@@ -1,5 +1,6 @@
 """中文：界面上的词句，以英文原文为键（``tipc.language.say``）。"""
 
+from tipc.language.zh_details import DETAILS
 from tipc.language.zh_errors import ERRORS
 from tipc.language.zh_findings_model import FINDINGS_MODEL
 from tipc.language.zh_findings_repo import FINDINGS_REPO
@@ -9,6 +10,7 @@ from tipc.language.zh_page import PAGE
 from tipc.language.zh_plan import PLAN
 
 TEXTS = {
+    **DETAILS,
     **FINDINGS_RUN,
     **FINDINGS_MODEL,
     **FINDINGS_REPO,

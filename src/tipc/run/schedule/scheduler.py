@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tipc.kinds import BLOCKED, FAILED, INTERRUPTED, PENDING, PREPARE, TIMEOUT
+from tipc.language import say
 from tipc.message import spoken
 from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, because
@@ -202,7 +203,7 @@ class Scheduler:
         self._tell_begun()
         self.watcher.pulse()
         if self.asked_to_stop() and not self._stopping:
-            self.watcher.note("stopping: every process is being ended")
+            self.watcher.note(say("stopping: every process is being ended"))
             self.stop(because("stopped"))
         return True
 
