@@ -127,7 +127,7 @@ def _entry_points() -> bool:
 def _broken(error: Exception) -> EnvironmentProblem:
     return EnvironmentProblem(
         wording("a plug-in of tipc does not load: {error}", error=error),
-        remedy="mend or uninstall it: pip list | grep tipc",
+        remedy="correct or uninstall it: pip list | grep tipc",
     )
 
 

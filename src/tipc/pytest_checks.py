@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tipc.kinds import PASS
-from tipc.language import say
 
 if TYPE_CHECKING:
     from tipc.certify.verdict import Finding, Verdict
@@ -25,15 +24,15 @@ SHOWN = 8  # findings of one check
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Beside the options of the steps."""
     group = parser.getgroup("tipc")
-    group.addoption("--tipc-no-checks", action="store_true", help=say("run the steps only, certify nothing"))
-    group.addoption(
-        "--tipc-strict", action="store_true", help=say("what cannot be certified here fails, too")
-    )
+    group.addoption("--tipc-no-checks", action="store_true", help="run the steps only, certify nothing")
+    group.addoption("--tipc-strict", action="store_true", help="what cannot be certified here fails, too")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say it where nothing is certified."""
     if config.getoption("--tipc-no-checks"):
+        from tipc.language import say
+
         return say("tipc: steps only, nothing is certified (--tipc-no-checks)")
     return None
 
@@ -70,6 +69,8 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with what forbids a pass; skip where there is nothing to see here."""
+        from tipc.language import say
+
         verdict = _verdict(self.config)
         found = [one for one in verdict.findings if (one.check, one.plan) == (self.name, self.plan.key)]
         wrong = [one for one in found if verdict.forbids(one)]
@@ -87,6 +88,7 @@ class CheckItem(pytest.Item):
 
 def _told(findings: list[Finding]) -> str:
     from tipc.certify.evidence.log_text import finding_lines
+    from tipc.language import say
 
     lines = [line for one in findings[:SHOWN] for line in finding_lines(one)]
     if len(findings) > SHOWN:
@@ -97,7 +99,7 @@ def _told(findings: list[Finding]) -> str:
 def _verdict(config: pytest.Config) -> Verdict:
     """The verdict on the run; made once, where the run is whole."""
     from tipc.certify.certifier import certify
-    from tipc.language import sentence
+    from tipc.language import say, sentence
     from tipc.run.pytest_plugin import finished_run
 
     if _VERDICT not in config.stash:

@@ -192,7 +192,7 @@ def test_names_are_kept_apart_and_stages_are_known(tmp_path: Path) -> None:
     record.forward("y", 1.0)
     with pytest.raises(ValueError, match="a name of its own"):
         record.forward("y", 2.0)
-    with pytest.raises(ValueError, match="is no stage"):
+    with pytest.raises(ValueError, match="is not a stage"):
         record.add("later", "y", 1.0)
     with pytest.raises(ValueError, match="forward/z: a NoneType is neither a tensor nor a number"):
         record.forward("z", None)

@@ -193,7 +193,7 @@ LIES = [
         "avg_batch_cost: 0.10000 sec, avg_samples: 4.0, ",
         "avg_batch_cost: 4.00000 sec, avg_samples: 160.0, ",
         "TL104",
-        "the log tells of 24.0 s of training, but the step took",
+        "the log says 24.0 s of training, but the step took",
     ),
     Lie(
         "benchmark of another run",
@@ -203,6 +203,6 @@ LIES = [
         "{runs}', "
         "'data_num: 1600'))",
         "TB602",
-        "the benchmark tells of 60 s",
+        "the benchmark says 60 s",
     ),
 ]

@@ -133,11 +133,11 @@ LIES = {
         lambda root: replace_in(root, "../README.md", "https://arxiv.org/abs/1.", "its title."),
     ),
     "a README of headings": (
-        "TD811", "nothing stands in it",
+        "TD811", "there is nothing in it",
         lambda root: (root / "README.md").write_text("\n".join(f"# {heading}" for heading in HEADINGS)),
     ),
     "a README without a figure of accuracy": (
-        "TD811", "no figure stands in it",
+        "TD811", "there is no figure in it",
         lambda root: replace_in(root, "../README.md", "with 98.7 %", "as good as any"),
     ),
     "a README that is still the template": (

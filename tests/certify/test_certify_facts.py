@@ -169,7 +169,7 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
         "TT902", "none of the tensors in the file",
     ),
     "one image in every call of the evaluation": (one_image_for_ever, "TT905", "the same in all of its 8"),
-    "half of the iterations that are told": (trained(forwards=3, backwards=3), "TT904", "of 6 iterations"),
+    "half of the iterations that are told": (trained(forwards=3, backwards=3), "TT904", "6 iterations"),
     "the network is fed to the end, and trained no longer": (
         trained(forwards=6, backwards=2, steps=2), "TT904", "backward was called 2 times",
     ),
@@ -196,7 +196,7 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
             honest.processes["cell/train"].training, after=weights_of(2.0))),
         "TT902", "no call of paddle.save",
     ),
-    "a loss by a formula": (trained(losses=(900.0, 880.0, 860.0)), "TT904", "the log tells a loss"),
+    "a loss by a formula": (trained(losses=(900.0, 880.0, 860.0)), "TT904", "the log gives a loss"),
     "samples that were never fed": (trained(batch_sizes=(1,)), "TT904", "samples a batch"),
     "half of the samples, in the time of all": (
         trained(batch_sizes=(8,), step_seconds=(0.1,) * 6), "TT904", "samples a batch",

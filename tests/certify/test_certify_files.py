@@ -38,7 +38,7 @@ def test_nothing_in_a_file_of_weights_is_run(tmp_path: Path) -> None:
 
             return os.mkdir, (str(tmp_path / "bombed"),)
 
-    assert "is no array" in read_weights(saved(tmp_path / "bomb", {"w": Bomb()})).error
+    assert "is not an array" in read_weights(saved(tmp_path / "bomb", {"w": Bomb()})).error
     assert not (tmp_path / "bombed").exists()
 
 

@@ -99,7 +99,7 @@ def test_a_file_of_another_kind_is_no_config(tmp_path: Path) -> None:
     path = write(tmp_path, "numpy\nopencv-python\n", "requirements.txt")
     identity = told(path, tmp_path)
     assert (identity.chain, identity.dialect, identity.native) == ("", None, False)
-    assert "no TIPC config" in str(identity.refusal())
+    assert "not a TIPC config" in str(identity.refusal())
 
 
 def test_a_config_of_a_chain_without_table_and_script_is_refused_by_what_it_is(tmp_path: Path) -> None:

@@ -35,10 +35,10 @@ def test_the_failure_of_a_node_is_not_that_of_its_step(tmp_path: Path) -> None:
     notes = [note for one in told["blind"] for note in one["notes"]]
     assert notes
     script = tmp_path / "repo/train.py"
-    assert set(notes) == {f"the node {name} does not see {script} and is shut out"}
+    assert set(notes) == {f"the node {name} does not see {script} and is not used any more"}
     first, second = (one["notes"] for one in told["lost"])
     assert [note.partition(" (")[0] for note in first] == [f"the node {name.partition(' (')[0]}"]
-    assert first[0].endswith("was lost; it begins again on another")
+    assert first[0].endswith("was lost; the step starts again on another")
     assert second == []
     for log in ("seen0", "seen1", "seen2", "lost0", "lost1"):
         assert (tmp_path / f"logs/{log}.log").read_text() == "begun\ndone\n"

@@ -99,7 +99,7 @@ def test_a_script_that_is_none_says_what_python_says(bench: Bench, local: LocalE
 
 def test_a_command_that_is_no_script_has_no_facts(bench: Bench, local: LocalExecutor) -> None:
     facts = facts_of(bench, local, "step", "true")
-    assert (facts.processes, facts.problem) == ((), "the command is no Python script")
+    assert (facts.processes, facts.problem) == ((), "the command is not a Python script")
 
 
 def test_image_files_are_told_in_the_order_of_their_opening(bench: Bench, local: LocalExecutor) -> None:

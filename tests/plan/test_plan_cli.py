@@ -52,7 +52,7 @@ def test_what_is_printed_is_the_plan_as_plain_data(plan, dialect: str) -> None:
 def test_a_plan_of_another_schema_is_refused() -> None:
     with pytest.raises(UsageError, match="schema 99"):
         plan_from_json({"schema": 99})
-    with pytest.raises(UsageError, match="no plan"):
+    with pytest.raises(UsageError, match="not a plan"):
         plan_from_json({"schema": SCHEMA})
 
 
@@ -60,7 +60,7 @@ def test_a_wrong_type_in_a_plan_is_refused_with_its_place(tmp_path: Path, capsys
     assert main(["plan", str(write(tmp_path, MODELS)), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     data["steps"][1]["argv"] = "python train.py"
-    with pytest.raises(UsageError, match=r"no plan: steps\.1\.argv"):
+    with pytest.raises(UsageError, match=r"not a plan: steps\.1\.argv"):
         plan_from_json(data)
     with pytest.raises(UsageError, match="not a JSON object"):
         plan_from_json([])  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tipc.report.plain_text import clean, command, cut, duration, figure, log_end, one_line, size
+from tipc.report.plain_text import clean, command, cut, duration, figure, log_end, one_line, short_paths, size
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -72,3 +72,13 @@ def test_figures_and_sizes_read_well() -> None:
         "560 MB",
         "3.0 GB",
     ]
+
+
+def test_a_long_path_is_shown_by_its_end() -> None:
+    folder = "test_tipc/output/mobilenet_v3_small/lite_train_lite_infer"
+    assert short_paths(f"{folder}/norm_train/inference.pdmodel, 50 samples") == (
+        "…/norm_train/inference.pdmodel, 50 samples"
+    )
+    assert short_paths(f"{folder}/{'n' * 60}/a.pdmodel") == "…/a.pdmodel"
+    for whole in ("8/8 decisions equal", "lite_data/val_list.txt", "x" * 90):
+        assert short_paths(whole) == whole

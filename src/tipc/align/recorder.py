@@ -28,7 +28,7 @@ class Recorder:
     def add(self, stage: str, name: str, value: Any) -> None:
         """Keep a copy of a tensor, an array or a number under a name that is new in its stage."""
         if stage not in STAGES:
-            raise ValueError(f"{stage!r} is no stage; there are {', '.join(STAGES)}")
+            raise ValueError(f"{stage!r} is not a stage; there are {', '.join(STAGES)}")
         key = f"{stage}/{name}"
         if not name or key in self._arrays:
             raise ValueError(f"{key!r} needs a name of its own")
@@ -112,11 +112,11 @@ def read_recording(path: str | Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise UsageError("there is no such recording", path=str(path)) from None
     except (OSError, ValueError) as error:
-        raise UsageError(wording("this is no recording: {error}", error=error), path=str(path)) from None
+        raise UsageError(wording("this is not a recording: {error}", error=error), path=str(path)) from None
     wrong = _what_is_wrong(arrays)
     if wrong:
         raise UsageError(
-            wording("this is no recording of tipc.align: {found}", found=wrong),
+            wording("this is not a recording of tipc.align: {found}", found=wrong),
             path=str(path),
             remedy=wording("record with tipc.align.Recorder; stages are {names}", names=", ".join(STAGES)),
         )

@@ -42,7 +42,7 @@ def read_repository(repo: Path) -> RepoScene:
         read.add(os.path.realpath(one.path))
     for path in texts:
         if "infer_python" in path.name and os.path.realpath(path) not in read:
-            broken[path.relative_to(repo).as_posix()] = "it has the name of a config, and is none"
+            broken[path.relative_to(repo).as_posix()] = "it has the name of a config, and is not one"
     return RepoScene(repo, tuple(plans), broken, newest_runs(repo, {plan.config for plan in plans}))
 
 

@@ -33,6 +33,6 @@ def main(argv: list[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = Parser("tipc checks", description="List the checks; `tipc explain ID` tells more.")
+    made = Parser("tipc checks", description="List the checks; `tipc explain ID` says more.")
     made.add_argument("--json", action="store_true", help="with what they read, the reason and the remedy")
     return made

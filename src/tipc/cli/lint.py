@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="tipc lint",
         description="Find what is wrong in TIPC config files: each finding with its line, what the bash "
-        "would do with it, and what to write instead. `tipc explain CODE` tells more.",
+        "would do with it, and what to write instead. `tipc explain CODE` says more.",
         epilog="exit codes: 0 nothing found · 1 errors or warnings · 2 the call is wrong",
     )
     made.add_argument(
@@ -37,12 +37,12 @@ def parser() -> argparse.ArgumentParser:
         "--format", choices=("text", "json", "github"), default="text", help="how findings are printed"
     )
     made.add_argument(
-        "--fix", action="store_true", help="mend what is mechanical, where no command of the plan is lost"
+        "--fix", action="store_true", help="fix what is mechanical, where the plan loses no command"
     )
     made.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="mend also where the plan loses commands; what it loses is told",
+        help="fix also where the plan loses commands; what it loses is printed",
     )
     made.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     made.add_argument("--each", action="store_true", help="show every finding, not one for many alike")

@@ -41,7 +41,7 @@ COMMANDS = {
     "settings": "show the settings of this repository, and where they come from",
 }
 
-USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)\n"
+USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help says more)\n"
 
 
 def help_text() -> str:

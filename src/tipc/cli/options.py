@@ -85,8 +85,11 @@ def _said(text: str | None) -> str | None:
 # raised by one of our own types, and is plain already.
 _PLAIN = (
     (r"unrecognized arguments: (?P<word>\S+).*", "there is no option `{word}`"),
-    (r"argument (?P<option>\S+): invalid int value: '(?P<word>.*)'", "{option}: `{word}` is no whole number"),
-    (r"argument (?P<option>\S+): invalid float value: '(?P<word>.*)'", "{option}: `{word}` is no number"),
+    (
+        r"argument (?P<option>\S+): invalid int value: '(?P<word>.*)'",
+        "{option}: `{word}` is not a whole number",
+    ),
+    (r"argument (?P<option>\S+): invalid float value: '(?P<word>.*)'", "{option}: `{word}` is not a number"),
     (r"argument (?P<option>\S+): invalid choice: '(?P<word>.*?)' \(choose from (?P<known>.*)\)",
      "{option}: there is no `{word}`, only {known}"),
     (r"argument (?P<option>\S+): expected one argument", "{option} needs a value"),

@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         "--dialect",
         metavar="NAME",
         default="",
-        help="models, seg, ocr, clas or det (default: told from the file)",
+        help="models, seg, ocr, clas or det (default: as the file shows)",
     )
     add(
         "--as-upstream",

@@ -368,7 +368,7 @@ def parser() -> argparse.ArgumentParser:
         "--prepare",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="--no-prepare: the data is there; --prepare with --resume: prepare once more",
+        help="--no-prepare: the data is there; --prepare with --resume: prepare again",
     )
     add("--no-checks", dest="checks", action="store_false", help="run only, certify nothing")
     add("--strict", action="store_true", help="what is not certified or flaky is a failure")

@@ -46,7 +46,7 @@ class Identity(NamedTuple):
     def refusal(self) -> Message:
         """Why nothing can be planned, in one sentence."""
         if not self.chain:
-            return wording("this is no TIPC config: no header, name or line tells what it is for")
+            return wording("this is not a TIPC config: no header, name or line says what it is for")
         title = wording(CHAINS[self.chain].title)
         if self.chain in TABLES:
             return wording(

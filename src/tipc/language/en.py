@@ -4,7 +4,7 @@ REASONS = {
     "no-device": "no {device} on this machine",
     "planned-for": "planned for the {device}",
     "few-devices": "asks for {asked} of {device}, this machine has {here}",
-    "script-elsewhere": "its script {path} is no part of the repository, and not there",
+    "script-elsewhere": "its script {path} is not part of the repository, and is not there",
     "reads-own-logs": "it reads logs that only the repository's own script writes",
     "other-machine": "runs on the machine {address}",
     "same-command": "exactly the command of {step}",
@@ -24,12 +24,12 @@ REASONS = {
         "and there is no program called `python\\r`"
     ),
     "bash-other-program": (
-        "bash does not get as far as starting it: `{name}` is no interpreter: "
+        "bash does not get as far as starting it: `{name}` is not an interpreter: "
         "is a line missing or added above? (line {line})"
     ),
     "bash-no-log": "bash does not get as far as starting it: it cannot write the log `{words}`",
     "bash-open-quote": "bash does not get as far as starting it: a quote is opened and never closed",
-    "no-kind-of-model": "`{item}` is no kind of model: the script stops here with exit code 1",
+    "no-kind-of-model": "`{item}` is not a kind of model: the script stops here with exit code 1",
     "needs-left-out": "{step} is left out",
     "sets-up-environment": "it changes the environment, which is the user's to prepare",
     "needs-trace": "{chain}: planned only by tracing its script: name the file, or give --trace",

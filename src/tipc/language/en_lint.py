@@ -8,7 +8,7 @@ CASES = {
         "save the file as UTF-8 text",
     ),
     "TC002-byte": (
-        "the byte {byte}, which is no UTF-8, is in the file",
+        "the byte {byte}, which is not UTF-8, is in the file",
         "bash passes it on as it is",
         "save the file as UTF-8 text",
     ),
@@ -83,7 +83,7 @@ CASES = {
         "write `{name}:`",
     ),
     "TC013-elsewhere": (
-        "the script reads `{key}` from line {reads}, and it stands in line {stands}",
+        "the script reads `{key}` from line {reads}, and it is in line {stands}",
         "it takes `{text}` for `{key}`",
         "put it where the script reads it: `lines[{index}]`",
     ),
@@ -113,7 +113,7 @@ CASES = {
         "write `{text}:value`, or `:null`",
     ),
     "TC021": (
-        "`=` stands where `:` belongs, after `{name}`",
+        "there is `=` where `:` belongs, after `{name}`",
         "the whole line is taken for the key `{key}`; the value is empty",
         "write `{name}:`",
     ),
@@ -191,7 +191,7 @@ CASES = {
         "remove one of them",
     ),
     "TC060": (
-        "`{entry}` is no GPU entry",
+        "`{entry}` is not a GPU entry",
         "it is passed to the launcher as it is",
         "write ids with commas, `-1` for the CPU, or `ip,ip;ids`",
     ),
@@ -253,11 +253,11 @@ CASES = {
         "move it into a script of its own",
     ),
     "TC090": (
-        "`{word}` is no device that the script knows",
+        "`{word}` is not a device that the script knows",
         "it prints a notice and runs no inference for it",
         "{fix}",
     ),
-    "TC091": ("`{text}` is no number", "it is passed on as it is", "write a number"),
+    "TC091": ("`{text}` is not a number", "it is passed on as it is", "write a number"),
     "TC092": (
         "`{name}` has {size} items, `{longer}` has {longest}",
         "they are read side by side; what is missing is empty",

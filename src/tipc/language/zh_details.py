@@ -28,7 +28,7 @@ DETAILS = {
     "the file is cut off": "文件不完整",
     "the array {name} has no values": "数组 {name} 没有数值",
     "a type of number that is not known: {kind}": "未知的数值类型：{kind}",
-    "a type of numbers `{text}`, which is none of an array": "数值类型 `{text}` 不是数组的类型",
+    "a type of numbers `{text}`, which no array has": "数值类型 `{text}` 不是数组的类型",
     "it unpacks to more than {size} MB or {count} files": "解包后超过 {size} MB 或 {count} 个文件",
     "it unpacks to more than {size} GiB": "解包后超过 {size} GiB",
     "it is cut off: the end-of-archive block is missing": "它不完整：缺少压缩包的结尾块",
@@ -38,7 +38,7 @@ DETAILS = {
         "{folder} 中没有带参数的模型结构（*.pdmodel 或 *.json）"
     ),
     "test_tipc/parity.py is a skeleton: {error}": "test_tipc/parity.py 还是骨架：{error}",
-    "it has the name of a config, and is none": "它有配置文件的名称，但不是配置文件",
+    "it has the name of a config, and is not one": "它有配置文件的名称，但不是配置文件",
     # What the system says.
     "[Errno {number}] {what}: {path}": "[Errno {number}] {what}：{path}",
     "No such file or directory": "没有这个文件或目录",
@@ -78,7 +78,7 @@ DETAILS = {
     ),
     "it did not end in time": "它没有及时结束",
     "it ended without a result": "它结束时没有结果",
-    "its answer is none": "它的回答是空的",
+    "its answer is empty": "它的回答是空的",
     "it died": "它异常结束",
     "mapping the id {user} into a user namespace: {error}": "把 id {user} 映射到用户命名空间：{error}",
     "seccomp: {error}": "seccomp：{error}",
@@ -86,13 +86,13 @@ DETAILS = {
     "another tipc is working on this run": "另一个 tipc 正在处理这次运行",
     "another tipc run works in this directory": "另一个 tipc run 正在这个目录中工作",
     # What the witness could not see.
-    "the command is no Python script": "命令不是 Python 脚本",
+    "the command is not a Python script": "命令不是 Python 脚本",
     "the script ended before the witness could begin": "脚本在见证程序开始之前就结束了",
     "the step has left no facts": "步骤没有留下事实记录",
     "its arrays were beyond the limit": "它的数组超出限制",
-    "the process ended before it told anything": "进程在报告之前就结束了",
+    "the process ended before it reported anything": "进程在报告之前就结束了",
     "the process was ended before its last word": "进程在最后一次报告之前被终止",
-    "what it told is malformed: {error}": "它的报告格式不对：{error}",
+    "its report is malformed: {error}": "它的报告格式不对：{error}",
     "its import was not seen": "没有看到它的导入",
     "a static program was saved: there is no dynamic network to ask": (
         "保存的是静态图：没有可以询问的动态图网络"
@@ -134,20 +134,20 @@ DETAILS = {
     "the probe's answer cannot be read: {place}: {error}": "无法读取探测程序的回答：{place}：{error}",
     "its answer cannot be read: {error}": "无法读取它的回答：{error}",
     "a damaged file: {error}": "文件已损坏：{error}",
-    "the node {name} does not see {path} and is shut out": "节点 {name} 看不到 {path}，不再使用",
-    "the node {name} was lost; it begins again on another": "节点 {name} 失联；在另一节点上重新开始",
-    "the node {name} was out of reach; it begins again": "节点 {name} 一时无法连接；重新开始",
+    "the node {name} does not see {path} and is not used any more": "节点 {name} 看不到 {path}，不再使用",
+    "the node {name} was lost; the step starts again on another": "节点 {name} 失联；在另一节点上重新开始",
+    "the node {name} could not be reached; the step starts again": "节点 {name} 一时无法连接；重新开始",
     # Those that begin with a value.
     "{name} cannot be executed: {why}": "{name} 无法执行：{why}",
     "{name} cannot be started: {error}": "{name} 无法启动：{error}",
     "{name} is cut off after {length} of {size} bytes": "{name} 不完整：{size} 字节中只有 {length} 字节",
-    "{module}.{name} is no array: the file was not opened": "{module}.{name} 不是数组：没有打开这个文件",
-    "{name} is no stage; there are {stages}": "{name} 不是阶段；可用的有 {stages}",
+    "{module}.{name} is not an array: the file was not opened": "{module}.{name} 不是数组：没有打开这个文件",
+    "{name} is not a stage; there are {stages}": "{name} 不是阶段；可用的有 {stages}",
     "{name} needs a name of its own": "{name} 需要单独的名称",
     "{name}: a {kind} is neither a tensor nor a number": "{name}：{kind} 既不是张量也不是数",
-    "{text} is no number": "{text} 不是数",
+    "{text} is not a number": "{text} 不是数",
     "{text} is too large": "{text} 太大",
-    "{text} is no text": "{text} 不是文本",
+    "{text} is not a text": "{text} 不是文本",
     "{names}: not known, so it is traced": "{names}：不是已知的脚本，因此追踪它",
     "{names}: known, of the dialect {family}": "{names}：已知，属于方言 {family}",
     "{step}: the dialect has {gone}, the script {come}\n    dialect: {ours}\n    script:  {theirs}": (
@@ -157,7 +157,7 @@ DETAILS = {
     "{path}: whether both trainings have the same losses is not compared": (
         "{path}：不比较两次训练的损失是否相同"
     ),
-    "{script} called nothing in the mode {mode}: tipc lint may tell why": (
+    "{script} called nothing in the mode {mode}: tipc lint may say why": (
         "{script} 在模式 {mode} 下没有调用任何命令：tipc lint 可能会说明原因"
     ),
     "{name}, which {script} expects to be set, is taken for {value}": (

@@ -22,7 +22,7 @@ ERRORS = {
     "there is no release {name} of {package}": "{package} 没有版本 {name}",
     "unknown mode `{mode}`": "未知的模式 `{mode}`",
     # Files and folders.
-    "tipc run CONFIG [MODE]; the runs of {folder} are told there: cd {folder}": (
+    "tipc run CONFIG [MODE]; the runs of {folder} are kept there: cd {folder}": (
         "tipc run CONFIG [MODE]；{folder} 的运行记录在那里：cd {folder}"
     ),
     "is not a directory": "不是目录",
@@ -64,7 +64,7 @@ ERRORS = {
         "使用本地磁盘：用 TIPC_HOME=DIR 存放运行记录，用仓库的副本存放输出"
     ),
     # Configs that cannot be planned.
-    "this is no TIPC config: no header, name or line tells what it is for": (
+    "this is not a TIPC config: no header, name or line says what it is for": (
         "这不是 TIPC 配置：标题、文件名和各行都没有说明它的用途"
     ),
     "this is a config for {title} ({chain}); no dialect fits it, and its repository has no script to trace": (
@@ -90,14 +90,14 @@ ERRORS = {
     "{fix}; {count} more: tipc lint {config}": "{fix}；另有 {count} 处：tipc lint {config}",
     "{code} {message}": "{code} {message}",
     "nothing runs in mode {mode}": "在模式 {mode} 下没有要运行的步骤",
-    "tipc plan tells what is left out, and why": "tipc plan 会说明略过了什么及原因",
+    "tipc plan shows what is left out, and why": "tipc plan 会说明略过了什么及原因",
     "nothing but preparation would run": "除了准备数据，没有要运行的步骤",
     "tipc lint; nothing was run": "tipc lint；没有运行任何步骤",
     "no step is selected by -k and --only": "-k 和 --only 没有选中任何步骤",
     "tipc plan lists the steps": "tipc plan 会列出步骤",
     "-k: {what}\n  {place}": "-k：{what}\n  {place}",
     "-k: the expression is nested too deeply": "-k：表达式嵌套过深",
-    "--only: `{unknown}` is no kind of step": "--only：没有 `{unknown}` 这类步骤",
+    "--only: `{unknown}` is not a kind of step": "--only：没有 `{unknown}` 这类步骤",
     "--only: no kind of step is named": "--only：没有给出步骤类别",
     "`{key}` has two steps `{id}`": "`{key}` 有两个步骤 `{id}`",
     "run configs of the same name separately": "请分别运行同名的配置",
@@ -226,8 +226,8 @@ ERRORS = {
     "update tipc": "请更新 tipc",
     "not a verdict: schema {data!r}, expected {schema!r}": "不是结论：schema 是 {data!r}，应为 {schema!r}",
     "a damaged verdict: {loc}: {msg}": "结论已损坏：{loc}：{msg}",
-    "this is no plan: it is not a JSON object": "这不是计划：它不是 JSON 对象",
-    "this is no plan: {where}: {msg}": "这不是计划：{where}：{msg}",
+    "this is not a plan: it is not a JSON object": "这不是计划：它不是 JSON 对象",
+    "this is not a plan: {where}: {msg}": "这不是计划：{where}：{msg}",
     "a plan of schema {data!r}; this tipc reads {schema}": (
         "计划的 schema 是 {data!r}；这个 tipc 读取 {schema}"
     ),
@@ -261,15 +261,15 @@ ERRORS = {
     "no environment for {package} {version}: {done}": "没有 {package} {version} 的环境：{done}",
     "by hand: cd {repo} && {names}": "手动执行：cd {repo} && {names}",
     "a plug-in of tipc does not load: {error}": "tipc 的插件无法加载：{error}",
-    "mend or uninstall it: pip list | grep tipc": "修复或卸载它：pip list | grep tipc",
+    "correct or uninstall it: pip list | grep tipc": "修复或卸载它：pip list | grep tipc",
     "the plug-in {plugin} gave {item!r}, which is no {kind} of tipc": (
         "插件 {plugin} 给出的 {item!r} 不是 tipc 的 {kind}"
     ),
     "the plug-in {plugin} has `{name}`, a name that is taken": "插件 {plugin} 的 `{name}` 与已有名称重复",
     "a plug-in has a check with id {id}, scope {scope}": "某插件的检查编号为 {id}，范围为 {scope}",
     "a plug-in has an engine without {absent}: {module!r}": "某插件的引擎缺少 {absent}：{module!r}",
-    "this is no recording: {error}": "这不是记录文件：{error}",
-    "this is no recording of tipc.align: {found}": "这不是 tipc.align 的记录文件：{found}",
+    "this is not a recording: {error}": "这不是记录文件：{error}",
+    "this is not a recording of tipc.align: {found}": "这不是 tipc.align 的记录文件：{found}",
     "it is empty": "它是空的",
     "`{name}` is not stage/name": "`{name}` 不是 阶段/名称",
     "`{name}` holds no numbers": "`{name}` 不是数值",

@@ -149,11 +149,11 @@ FINDINGS_MODEL = {
     "test_tipc/parity.py broke: {error} (see probe-*.log in {logs})": (
         "test_tipc/parity.py 出错：{error}（见 {logs} 中的 probe-*.log）"
     ),
-    "mend test_tipc/parity.py, or remove it: it is not needed": (
+    "correct test_tipc/parity.py, or remove it: it is not needed": (
         "修正 test_tipc/parity.py，或删除它：它不是必需的"
     ),
     "there is no {name}": "没有 {name}",
-    "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md tells the protocol)": (
+    "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md has the protocol)": (
         "编写 test_tipc/parity.py（`tipc init` 会生成骨架；协议见 docs/parity.md）"
     ),
     "training feeds {one}, deployment {other}: the preprocessing differs": (
@@ -278,7 +278,7 @@ FINDINGS_MODEL = {
         "推理用时 0 毫秒：两次打点之间没有运行任何东西（{place}）"
     ),
     "data_num or batch_size is not a number ({place})": "data_num 或 batch_size 不是数字（{place}）",
-    "the benchmark tells of {total:g} s, but the step took {wall:.1f} s in all: the figures are not of"
+    "the benchmark says {total:g} s, but the step took {wall:.1f} s in all: the figures are not of"
     " this run": ("性能数据写 {total:g} 秒，但该步骤总共只用 {wall:.1f} 秒：这些数字不是本次运行的"),
     "data_num is {runs:g}: nothing was timed": "data_num 为 {runs:g}：没有计时任何东西",
     "the total is {total:g} s, but {runs:g} × the stages are {expected:.4g} s": (
@@ -288,7 +288,7 @@ FINDINGS_MODEL = {
     "{name}: asked for {wanted}, the benchmark says {told} ({place})": (
         "{name}：要求 {wanted}，性能数据写的是 {told}（{place}）"
     ),
-    "the block tells none of the settings": "数据块没有写任何设置",
+    "the block has none of the settings": "数据块没有写任何设置",
     "{runs} runs of {milliseconds:.2f} ms in {engine}": (
         "{engine} 运行 {runs} 次，每次 {milliseconds:.2f} 毫秒"
     ),

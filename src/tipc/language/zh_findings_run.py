@@ -13,7 +13,7 @@ FINDINGS_RUN = {
     "no reason was recorded": "没有记录原因",
     "{message}; its log says: {text}": "{message}；其日志写道：{text}",
     "the log is not there: {path}": "日志不存在：{path}",
-    "exit status 0, but the log tells of an error: {error} ({place})": (
+    "exit status 0, but the log has an error: {error} ({place})": (
         "退出码为 0，但日志中有错误：{error}（{place}）"
     ),
     "it goes on without: {error} ({place})": "没有它也继续运行：{error}（{place}）",
@@ -52,7 +52,7 @@ FINDINGS_RUN = {
     "nothing was seen": "没有观测到任何内容",
     "there was no witness": "没有 witness 在场",
     "what it did was not seen: {why}": "没有观测到它做了什么：{why}",
-    "run it with `tipc run`: the witness stands before every Python script": (
+    "run it with `tipc run`: the witness watches every Python script": (
         "用 `tipc run` 运行：witness 会在每个 Python 脚本之前启动"
     ),
     "trained": "训练",
@@ -132,19 +132,19 @@ FINDINGS_RUN = {
     # 训练日志
     "{problem} ({place})": "{problem}（{place}）",
     "{lines} lines, {steps} steps": "{lines} 行，{steps} 步",
-    "the log tells a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}": (
+    "the log gives a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}": (
         "日志写的损失为 {told:.4g}；观测到的在 {low:.4g} 与 {high:.4g} 之间"
     ),
-    "the log tells of {told:g} samples a batch; the network was fed {low} to {high}": (
+    "the log says {told:g} samples a batch; the network was fed {low} to {high}": (
         "日志写每个 batch 有 {told:g} 个样本；网络实际输入 {low} 到 {high} 个"
     ),
-    "the log tells of {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
+    "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
     ),
-    "the log tells of {told} iterations; backward was called {backwards} times": (
+    "the log says {told} iterations; backward was called {backwards} times": (
         "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"
     ),
-    "the log tells a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither this"
+    "the log gives a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither this"
     " nor the others follow from those that were minimised": (
         "日志在第 {step} 步记录的损失为 {told:.4g}，而 backward 是对 {seen:.4g} 调用的；"
         "这个值和其他值都不是由被最小化的损失得出的"
@@ -166,14 +166,14 @@ FINDINGS_RUN = {
     "units as the spec has them": "单位符合规范",
     "{name} has no unit, not `{wanted}`": "{name} 没有单位，应为 `{wanted}`",
     "{name} has `{unit}`, not `{wanted}`": "{name} 的单位是 `{unit}`，应为 `{wanted}`",
-    "the log tells of {told:.1f} s of training, but the step took {wall:.1f} s in all: the figures are"
+    "the log says {told:.1f} s of training, but the step took {wall:.1f} s in all: the figures are"
     " not of this run ({place})": (
         "日志写训练用了 {told:.1f} 秒，但该步骤总共只用 {wall:.1f} 秒：这些数字不是本次运行的（{place}）"
     ),
     "{part} {waited} is more than {whole} {cost}, which must contain it ({place})": (
         "{part} {waited} 大于应当包含它的 {whole} {cost}（{place}）"
     ),
-    "the log tells no avg_samples, and no batch size was given": (
+    "the log has no avg_samples, and no batch size was given": (
         "日志没有 avg_samples，也没有给出 batch 大小"
     ),
     "avg_ips = samples / avg_batch_cost in {right} of {all} lines": (
@@ -189,7 +189,7 @@ FINDINGS_RUN = {
     "one training line; {values} values in {steps} steps": (
         "只有一行训练日志；{steps} 步中有 {values} 个不同的值"
     ),
-    "a single training line: it cannot be told whether the loss moves": (
+    "a single training line: whether the loss moves cannot be seen": (
         "只有一行训练日志：无法判断损失是否变化"
     ),
     "the loss is {loss} in all {lines} training lines": "全部 {lines} 行训练日志的损失都是 {loss}",
@@ -198,7 +198,7 @@ FINDINGS_RUN = {
     "asked for {asked:g} {unit}s, the log ends at {unit} {seen} ({log})": (
         "要求 {asked:g} 个{unit}，日志止于{unit} {seen}（{log}）"
     ),
-    "neither the command nor the log tells epochs or iterations": "命令和日志都没有给出 epoch 或迭代次数",
+    "neither the command nor the log gives epochs or iterations": "命令和日志都没有给出 epoch 或迭代次数",
     "the loss grew from {first:.4g} to {mean:.4g}, the mean of the last {count}": (
         "损失从 {first:.4g} 增大到 {mean:.4g}（最后 {count} 个的平均值）"
     ),
@@ -269,7 +269,7 @@ FINDINGS_RUN = {
     "{count} of {images} images that the command names were never opened, {first} for one; others were": (
         "命令指定的 {images} 张图像中有 {count} 张从未打开，例如 {first}；打开的是别的图像"
     ),
-    "{message}: it stopped early, as line {line} tells": "{message}：第 {line} 行说明它提前停止了",
+    "{message}: it stopped early, as line {line} says": "{message}：第 {line} 行说明它提前停止了",
     "{opened} images were evaluated, and {left} more lie beside them; no list of files was read that leaves"
     " them out": ("评估了 {opened} 张图像，旁边还有 {left} 张；没有读取把它们排除在外的文件列表"),
     "{opened} images were opened, and the network was fed {samples} samples": (

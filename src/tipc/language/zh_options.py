@@ -79,7 +79,7 @@ OPTIONS = {
     "write nothing; exit 1 if a document is not up to date": "不写入；有文档不是最新时以 1 退出",
     # lint, plan, fixes, prepare
     "Find what is wrong in TIPC config files: each finding with its line, what the bash would do with it, and"
-    " what to write instead. `tipc explain CODE` tells more.": (
+    " what to write instead. `tipc explain CODE` says more.": (
         "找出 TIPC 配置文件中的错误：每处都有行号、bash 会怎样处理、应当怎样写。"
         "`tipc explain CODE` 有更多说明。"
     ),
@@ -88,8 +88,8 @@ OPTIONS = {
     ),
     "default: the current directory": "默认为当前目录",
     "how findings are printed": "输出格式",
-    "mend what is mechanical, where no command of the plan is lost": "作机械修改，前提是计划不丢失任何命令",
-    "mend also where the plan loses commands; what it loses is told": (
+    "fix what is mechanical, where the plan loses no command": "作机械修改，前提是计划不丢失任何命令",
+    "fix also where the plan loses commands; what it loses is printed": (
         "计划会丢失命令时也修改，并说明丢失了什么"
     ),
     "show what --fix would change, and change nothing": "显示 --fix 会改什么，但不修改",
@@ -108,7 +108,7 @@ OPTIONS = {
     "the repository's root (default: the directory that holds test_tipc/)": (
         "仓库根目录（默认为含有 test_tipc/ 的目录）"
     ),
-    "models, seg, ocr, clas or det (default: told from the file)": (
+    "models, seg, ocr, clas or det (default: as the file shows)": (
         "models、seg、ocr、clas 或 det（默认由文件判断）"
     ),
     "the commands of the bash script to the letter, bugs included": "与 bash 脚本完全相同的命令，连同其错误",
@@ -157,11 +157,6 @@ OPTIONS = {
     "the language of messages": "消息的语言",
     "whether output is coloured": "输出是否带颜色",
     # pytest 插件
-    "TIPC configs (pytest test_tipc/configs)": "TIPC 配置（pytest test_tipc/configs）",
-    "the mode to run (default: lite_train_lite_infer)": "要运行的模式（默认 lite_train_lite_infer）",
-    "the data is there: do not prepare": "数据已经在：不再准备",
-    "run the steps only, certify nothing": "只运行步骤，不作认证",
-    "what cannot be certified here fails, too": "在本机无法认证的也算失败",
     "tipc: steps only, nothing is certified (--tipc-no-checks)": (
         "tipc：只运行步骤，不作认证（--tipc-no-checks）"
     ),
@@ -172,7 +167,7 @@ OPTIONS = {
     "at most so many steps at once": "最多同时运行这么多步骤",
     "where steps run: local (the default), ray, …": "步骤在哪里运行：local（默认）、ray 等",
     "a new interpreter for every step": "每个步骤都启动新的解释器",
-    "--no-prepare: the data is there; --prepare with --resume: prepare once more": (
+    "--no-prepare: the data is there; --prepare with --resume: prepare again": (
         "--no-prepare：数据已经准备好；--prepare 与 --resume 一起：再准备一次"
     ),
     "run only, certify nothing": "只运行，不认证",
@@ -194,7 +189,7 @@ OPTIONS = {
     ),
     "what this machine cannot certify fails, too": "本机无法认证的也算失败",
     "print the verdict as JSON": "把结论输出为 JSON",
-    "List the checks; `tipc explain ID` tells more.": "列出全部检查；`tipc explain ID` 有更多说明。",
+    "List the checks; `tipc explain ID` says more.": "列出全部检查；`tipc explain ID` 有更多说明。",
     "with what they read, the reason and the remedy": "连同依据、原因和办法",
     "Tell the reason and the remedy for a lint code, a check or a fix.": (
         "说明 lint 编号、检查或修正的原因和办法。"

@@ -31,10 +31,10 @@ PLAN = {
     "put it in quotes, or give --allow-shell": "给它加引号，或使用 --allow-shell",
     "write the words out, or quote the braces": "把各词写全，或给花括号加引号",
     "let the script read the variable itself": "让脚本自己读取这个变量",
-    "`{item}` is no kind of model: the script stops here with exit code 1": (
+    "`{item}` is not a kind of model: the script stops here with exit code 1": (
         "`{item}` 不是一类模型：脚本在此以退出码 1 停止"
     ),
-    "`{name}` is no interpreter: is a line missing or added above?": (
+    "`{name}` is not an interpreter: is a line missing or added above?": (
         "`{name}` 不是解释器：上面是否少了或多了一行？"
     ),
     "line {line} names no interpreter": "第 {line} 行没有给出解释器",
@@ -44,7 +44,7 @@ PLAN = {
     "line {line} ({name}) is empty or missing: nothing would run": (
         "第 {line} 行（{name}）为空或缺失：什么也不会运行"
     ),
-    "tipc lint tells which line is missing": "tipc lint 会指出缺少哪一行",
+    "tipc lint shows which line is missing": "tipc lint 会指出缺少哪一行",
     # Going on with a run.
     "{step} runs again, {why}": "{step} 重新运行，{why}",
     "environment": "环境变量",

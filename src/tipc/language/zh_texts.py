@@ -118,7 +118,7 @@ TEXTS = {
     "checks": "检查",
     # 运行过程
     ", attempt {number}": "，第 {number} 次尝试",
-    "{reason}, once more": "{reason}，再试一次",
+    "{reason}, again": "{reason}，再试一次",
     "{state} before, {why} (--outdated runs it again)": "此前{state}，{why}（--outdated 会重新运行）",
     "{state} before (--prepare runs it again)": "此前{state}（--prepare 会重新运行）",
     "{state} before, nothing has changed": "此前{state}，没有变化",
@@ -214,8 +214,8 @@ TEXTS = {
     "documents": "文档",
     # 命令行的错误
     "there is no option `{word}`": "没有选项 `{word}`",
-    "{option}: `{word}` is no whole number": "{option}：`{word}` 不是整数",
-    "{option}: `{word}` is no number": "{option}：`{word}` 不是数字",
+    "{option}: `{word}` is not a whole number": "{option}：`{word}` 不是整数",
+    "{option}: `{word}` is not a number": "{option}：`{word}` 不是数字",
     "{option}: there is no `{word}`, only {known}": "{option}：没有 `{word}`，可用的有 {known}",
     "{option} needs a value": "{option} 需要一个值",
     "{option} needs {count} values": "{option} 需要 {count} 个值",
@@ -237,7 +237,7 @@ TEXTS = {
     "finding": "结论",
     "times": "次数",
     # tipc --help
-    "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help tells more)\n": (
+    "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help says more)\n": (
         "用法：tipc COMMAND [ARGUMENTS]   （tipc COMMAND --help 有更多说明）\n"
     ),
     "Training and Inference Pipeline Certification for PaddlePaddle repositories.": (

@@ -198,7 +198,7 @@ def _check_interpreter(name: str, command: ScriptCommand, variables: Variables) 
         stops = because("bash-crlf", line=line)
         remedy = "tipc lint --fix"
     elif not is_python(name) and "$" not in name and find_program(name) is None:
-        problem = wording("`{name}` is no interpreter: is a line missing or added above?", name=name)
+        problem = wording("`{name}` is not an interpreter: is a line missing or added above?", name=name)
         stops = because("bash-other-program", name=name, line=line)
     else:
         variables.interpreters.add(name)

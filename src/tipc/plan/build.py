@@ -227,7 +227,7 @@ def _check_lists(variables: Variables) -> None:
                 "line {line} ({name}) is empty or missing: nothing would run", line=row.index + 1, name=name
             )
             raise variables.config.source.error(
-                message, place, remedy="tipc lint tells which line is missing"
+                message, place, remedy="tipc lint shows which line is missing"
             )
 
 

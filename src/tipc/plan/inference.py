@@ -71,7 +71,7 @@ def _not_of_this_kind(state: ScriptState, item: str, index: int) -> Reason | Non
         return because("no-kind-of-model", item=item)
     place = variables.places(whole.over)[index]
     known = ", ".join([*kinds, "null"])
-    problem = wording("`{item}` is no kind of model: the script stops here with exit code 1", item=item)
+    problem = wording("`{item}` is not a kind of model: the script stops here with exit code 1", item=item)
     raise variables.config.source.error(problem, place, remedy=wording("one of {names}", names=known))
 
 

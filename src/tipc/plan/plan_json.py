@@ -41,7 +41,7 @@ def plan_from_json(data: Mapping[str, Any]) -> Plan:
     from pydantic import ValidationError
 
     if not isinstance(data, Mapping):
-        raise UsageError("this is no plan: it is not a JSON object")
+        raise UsageError("this is not a plan: it is not a JSON object")
     if data.get("schema") not in (SCHEMA, OLD_SCHEMA):
         raise UsageError(
             wording(
@@ -53,7 +53,9 @@ def plan_from_json(data: Mapping[str, Any]) -> Plan:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(wording("this is no plan: {where}: {msg}", where=where, msg=first["msg"])) from None
+        raise UsageError(
+            wording("this is not a plan: {where}: {msg}", where=where, msg=first["msg"])
+        ) from None
 
 
 @cache

@@ -13,6 +13,8 @@ from tipc.run.show.log_tail import tail
 WIDTH = 240
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # What XML 1.0 has no place for, what a terminal would obey, and lone surrogates, which cannot be encoded.
+PATH = re.compile(r"[\w./,=+~-]+")
+LONGEST_PATH = 48  # characters
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 
 
@@ -34,6 +36,21 @@ def cut(text: str, width: int = WIDTH) -> str:
     if len(text) <= width:
         return text
     return f"{text[: max(width - 24, 1)]}… (+{len(text) - width + 24:,} characters)"
+
+
+def short_paths(text: str, longest: int = LONGEST_PATH) -> str:
+    """The text with ``…/folder/name`` for each long path: it would be torn apart on a narrow terminal."""
+
+    def shortened(found: re.Match[str]) -> str:
+        path = found[0]
+        if len(path) <= longest or "/" not in path:
+            return path
+        folder, name = path.split("/")[-2:]
+        if len(folder) + len(name) > longest:
+            return f"…/{name}"
+        return f"…/{folder}/{name}"
+
+    return PATH.sub(shortened, text)
 
 
 def log_end(path: str, count: int, width: int = WIDTH) -> list[str]:

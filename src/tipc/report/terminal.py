@@ -29,7 +29,7 @@ from tipc.language import enumeration, plural, say, sentence, sentences
 from tipc.plan.plan_text import asked_place
 from tipc.report.failures import Failure, FailureGroup, failure_groups
 from tipc.report.headline import headline, shown_state
-from tipc.report.plain_text import clean, duration, one_line, relative
+from tipc.report.plain_text import clean, duration, one_line, relative, short_paths
 from tipc.report.view import DEVICE_CHECK, CellView, PlanView, RunView, StepView
 from tipc.run.show.colour import coloured
 from tipc.run.show.failure import ways_on
@@ -431,7 +431,7 @@ def _passed(passed: Sequence[Finding], marks: dict[str, str]) -> list[list[Line]
 
 def _messages(findings: Sequence[Finding]) -> str:
     """What findings of one check say: the first two things that differ."""
-    different = list(dict.fromkeys(map(finding_message, findings)))
+    different = list(dict.fromkeys([short_paths(finding_message(finding)) for finding in findings]))
     text = " | ".join(different[:2])
     if len(different) > 2:
         text += " | …"

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tipc.language import say
-
 if TYPE_CHECKING:
     from tipc.plan.model import Plan, Skip, Step
     from tipc.run.record.results import Run
@@ -44,13 +42,11 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of their own, named so that they meet no other plug-in's."""
-    group = parser.getgroup("tipc", say("TIPC configs (pytest test_tipc/configs)"))
-    group.addoption(
-        "--tipc-mode", metavar="MODE", help=say("the mode to run (default: lite_train_lite_infer)")
-    )
-    group.addoption("--tipc-timeout", metavar="SECONDS", type=float, help=say("end a step that takes longer"))
-    group.addoption("--tipc-cold", action="store_true", help=say("a new interpreter for every step"))
-    group.addoption("--tipc-no-prepare", action="store_true", help=say("the data is there: do not prepare"))
+    group = parser.getgroup("tipc", "TIPC configs (pytest test_tipc/configs)")
+    group.addoption("--tipc-mode", metavar="MODE", help="the mode to run (default: lite_train_lite_infer)")
+    group.addoption("--tipc-timeout", metavar="SECONDS", type=float, help="end a step that takes longer")
+    group.addoption("--tipc-cold", action="store_true", help="a new interpreter for every step")
+    group.addoption("--tipc-no-prepare", action="store_true", help="the data is there: do not prepare")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

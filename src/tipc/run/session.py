@@ -68,7 +68,7 @@ def new(request: Request) -> Session:
     if not any(plan.steps for plan in plans):
         raise UsageError(
             wording("nothing runs in mode {mode}", mode=plans[0].mode),
-            remedy="tipc plan tells what is left out, and why",
+            remedy="tipc plan shows what is left out, and why",
         )
     wanted: set[Key] = set()
     for plan in plans:
@@ -78,7 +78,7 @@ def new(request: Request) -> Session:
         if request.expression or request.only:
             raise UsageError("no step is selected by -k and --only", remedy="tipc plan lists the steps")
         raise UsageError(
-            "nothing but preparation would run", remedy="tipc plan tells what is left out, and why"
+            "nothing but preparation would run", remedy="tipc plan shows what is left out, and why"
         )
     build_graph(plans, order(plans))
     return Session(tuple(plans), frozenset(wanted), request, problems=planned.problems)

@@ -150,7 +150,7 @@ def wrong_total(
     wall = scene.outcome.wall
     if total > wall * 1.1 + CLOCK:
         return wording(
-            "the benchmark tells of {total:g} s, but the step took {wall:.1f} s in all: the figures are not "
+            "the benchmark says {total:g} s, but the step took {wall:.1f} s in all: the figures are not "
             "of this run",
             total=total,
             wall=wall,
@@ -216,7 +216,7 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
         settings = ", ".join(f"{key} {value}" for key, value in asked.items())
         yield passed(wording("{settings}", settings=settings), evidence=evidence)
     else:
-        yield unchecked("the block tells none of the settings", evidence=evidence)
+        yield unchecked("the block has none of the settings", evidence=evidence)
 
 
 def settings_told(block: dict[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from tipc.run.record.facts import PredictorFacts, ProcessFacts
 
 PREPROCESS = 1e-3  # of a normalised batch
 LOOKED_AT = 1000  # samples that the witness tells apart
-WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md tells the protocol)"
+WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md has the protocol)"
 
 
 @check(
@@ -132,7 +132,7 @@ def exported_digests(scene: CellScene) -> set[str]:
     remedy="do not change what the predictor gives before it is fetched; one model, one engine, one answer",
 )
 def replayed(scene: StepScene) -> Iterator[Outcome]:
-    """The inputs of the deployment go through the exported model once more, in the engine that it used. What
+    """The inputs of the deployment go through the exported model again, in the engine that it used. What
     comes out must be what came out there: no cache, no other model behind the same name."""
     for step in scene.steps(EXPORT, scene.cell.id):
         for one in scene.trials(step):
@@ -425,7 +425,7 @@ def judge_answer(answer: ParityAnswer, logs: Path) -> Outcome:
             error=answer.error,
             logs=str(logs),
         )
-        return failed(told, remedy="mend test_tipc/parity.py, or remove it: it is not needed")
+        return failed(told, remedy="correct test_tipc/parity.py, or remove it: it is not needed")
     if answer.missing:
         return unchecked(
             wording("there is no {name}", name=answer.missing), required=False, remedy=WRITE_PARITY

@@ -34,7 +34,7 @@ def final_metrics(rows: Iterable[EvaluationLine]) -> dict[str, float]:
 
 @check(
     "TL106",
-    "The evaluation tells its metrics",
+    "The evaluation prints its metrics",
     scope="eval",
     reads="the evaluation's log",
     remedy="print the result as `acc: 0.84`, `mIoU: 0.71`, …, and fail if the data are not there",
@@ -178,7 +178,7 @@ def nothing_in_common(
 
 @check(
     "TL111",
-    "A training that evaluates tells its metrics",
+    "A training that evaluates prints its metrics",
     scope="train",
     reads="the training log, and the evaluations that the witness saw in the training",
     remedy="print the result of the evaluation in the training log, as `acc: 0.84`, `mIoU: 0.71`, …",

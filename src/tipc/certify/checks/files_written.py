@@ -215,7 +215,7 @@ def exported_parameters(scene: StepScene) -> list[NDArray[Any]]:
     remedy="write the checkpoint with paddle.save at the end of training; see TL103 if values are not finite",
 )
 def weights_are_whole(scene: StepScene) -> Iterator[Outcome]:
-    """Half a file, a file that is no checkpoint, one with NaN in it, or the file that training started
+    """Half a file, a file that is not a checkpoint, one with NaN in it, or the file that training started
     from."""
     if not scene.step.weights:
         return

@@ -154,7 +154,7 @@ def consistent_speed(scene: StepScene) -> Iterator[Outcome]:
     # Each line is about one batch at least; what it tells of must fit into the time that the step took.
     if seconds > wall * 1.1 + CLOCK:
         told = wording(
-            "the log tells of {told:.1f} s of training, but the step took {wall:.1f} s in all: the figures "
+            "the log says {told:.1f} s of training, but the step took {wall:.1f} s in all: the figures "
             "are not of this run ({place})",
             told=seconds,
             wall=wall,
@@ -203,7 +203,7 @@ def speed_of_samples(
     known = [row for row in rows if row.get(SAMPLES, given or 0.0)]
     if not known:
         yield unchecked(
-            "the log tells no avg_samples, and no batch size was given", required=False, evidence=evidence
+            "the log has no avg_samples, and no batch size was given", required=False, evidence=evidence
         )
         return
     wrong = [row for row in known if not speed_agrees(row, given, scene.step.processes)]

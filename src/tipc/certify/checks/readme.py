@@ -108,11 +108,11 @@ def judge_chapter(document: MarkdownFile, name: str, pattern: str) -> Message | 
     if not named:
         return wording("no such chapter")
     if not written:
-        return wording("nothing stands in it")
+        return wording("there is nothing in it")
     if all(UNWRITTEN in chapter.text for chapter in written):
         return wording("it is still the template's")
     if name == FIGURES and not any(FIGURE.search(chapter.text) for chapter in written):
-        return wording("no figure stands in it")
+        return wording("there is no figure in it")
     return None
 
 

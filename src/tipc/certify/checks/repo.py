@@ -429,7 +429,7 @@ def plan_in(run: Run | None, config: str) -> Plan | None:
     "test_tipc/parity.py is written, where there is one",
     scope="repo",
     reads="test_tipc/parity.py",
-    remedy="write test_tipc/parity.py, or remove it (docs/parity.md tells the protocol)",
+    remedy="write test_tipc/parity.py, or remove it (docs/parity.md has the protocol)",
 )
 def parity_protocol(scene: RepoScene) -> Iterator[Outcome]:
     """It adds what no witness can see: the metric, and the same image through both preprocessings."""

@@ -96,7 +96,7 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
         if error.handled:
             continue
         told = wording(
-            "exit status 0, but the log tells of an error: {error} ({place})",
+            "exit status 0, but the log has an error: {error} ({place})",
             error=error.text,
             place=f"{scene.step.log}:{error.line}",
         )

@@ -17,7 +17,7 @@ from tipc.kinds import PASS
 from tipc.message import Message, wording
 from tipc.run.record.facts import ProcessFacts, TrainingFacts, WeightsFile
 
-NO_WITNESS = "run it with `tipc run`: the witness stands before every Python script"
+NO_WITNESS = "run it with `tipc run`: the witness watches every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"
 LOAD_THEM = "load them with paddle.load before the first step, or leave the option out"
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes

@@ -116,7 +116,7 @@ def loss_moves(scene: StepScene) -> Iterator[Outcome]:
         )
         yield passed(message, evidence=evidence)
     elif len(told) == 1:
-        yield unchecked("a single training line: it cannot be told whether the loss moves", evidence=evidence)
+        yield unchecked("a single training line: whether the loss moves cannot be seen", evidence=evidence)
     else:
         message = wording("the loss is {loss} in all {lines} training lines", loss=told[0], lines=len(told))
         yield failed(message, evidence=evidence)
@@ -151,7 +151,7 @@ def trained_to_the_end(scene: StepScene) -> Iterator[Outcome]:
     elif iterations is not None:
         yield from iterations_done(scene, iterations, log.rows)
     elif log.rows:
-        yield unchecked("neither the command nor the log tells epochs or iterations", required=False)
+        yield unchecked("neither the command nor the log gives epochs or iterations", required=False)
 
 
 def last_epoch(rows: Sequence[TrainingLine | EvaluationLine]) -> int | None:
@@ -186,7 +186,7 @@ def judged(scene: StepScene, unit: str, asked: float, seen: int, *, enough: bool
     )
     line = early_stop(log.path)
     if line:
-        told = wording("{message}: it stopped early, as line {line} tells", message=told, line=line)
+        told = wording("{message}: it stopped early, as line {line} says", message=told, line=line)
         return unchecked(told, required=False, evidence=evidence)
     return failed(told, evidence=evidence)
 

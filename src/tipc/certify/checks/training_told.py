@@ -32,7 +32,7 @@ LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss i
 
 @check(
     "TT904",
-    "The training log tells of the training that was seen",
+    "The training log agrees with the training that was seen",
     scope="train",
     reads="loss, samples and costs in the training log, and the losses, batches and times that the "
     "witness saw",
@@ -107,7 +107,7 @@ def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
     far = [loss for loss in told if not low - slack <= loss <= high + slack]
     if len(far) * 2 > len(told):
         return wording(
-            "the log tells a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}",
+            "the log gives a loss of {told:.4g}; those seen lie between {low:.4g} and {high:.4g}",
             told=far[0],
             low=low,
             high=high,
@@ -130,7 +130,7 @@ def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
     if len(strange) * 4 <= len(told) or part or in_step(told, seen) >= IN_STEP:
         return None
     return wording(
-        "the log tells a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither "
+        "the log gives a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither "
         "this nor the others follow from those that were minimised",
         told=told[strange[-1]],
         step=strange[-1] + 1,
@@ -168,7 +168,7 @@ def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) 
     if len(far) * 2 <= len(told):
         return None
     return wording(
-        "the log tells of {told:g} samples a batch; the network was fed {low} to {high}",
+        "the log says {told:g} samples a batch; the network was fed {low} to {high}",
         told=far[0],
         low=low,
         high=high,
@@ -190,7 +190,7 @@ def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
     if cost >= QUICKEST * quick - slack:
         return None
     return wording(
-        "the log tells of {told:.4g} s a batch; between two steps there were {seen:.4g} s at least",
+        "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least",
         told=cost,
         seen=quick,
     )
@@ -206,7 +206,7 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     # Some scripts tell of the beginning as well, before the first batch.
     if len(told) > training.backwards + 1:
         return wording(
-            "the log tells of {told} iterations; backward was called {backwards} times",
+            "the log says {told} iterations; backward was called {backwards} times",
             told=len(told),
             backwards=training.backwards,
         )

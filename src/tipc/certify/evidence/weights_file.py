@@ -33,7 +33,7 @@ class StoredType:
 
     def __init__(self, text: str, *_flags: object) -> None:
         if not isinstance(text, str) or not TYPE.fullmatch(text):
-            raise pickle.UnpicklingError(f"a type of numbers `{text!r:.40}`, which is none of an array")
+            raise pickle.UnpicklingError(f"a type of numbers `{text!r:.40}`, which no array has")
         self.text = text
         self.order = "="
 
@@ -105,7 +105,7 @@ class ArraysOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         """What stands for the class of an array; UnpicklingError for any other."""
         if (module, name) not in STAND_INS:
-            raise pickle.UnpicklingError(f"{module}.{name} is no array: the file was not opened")
+            raise pickle.UnpicklingError(f"{module}.{name} is not an array: the file was not opened")
         return STAND_INS[module, name]
 
 

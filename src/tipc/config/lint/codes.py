@@ -139,7 +139,7 @@ _TABLE = (
     Code(
         "TC021",
         "error",
-        "`=` stands where `:` belongs",
+        "there is `=` where `:` belongs",
         "The whole line is taken for the key and the value is empty; the option is not passed.",
         "Write `:` between key and value.",
     ),
@@ -191,7 +191,7 @@ _TABLE = (
     Code(
         "TC034",
         "warning",
-        "a blank stands where a script or null belongs",
+        "there is a blank where a script or null belongs",
         "A blank is not `null`: where the line is used, the interpreter is started without a script.",
         "Write `null`.",
     ),
@@ -214,7 +214,7 @@ _TABLE = (
     Code(
         "TC042",
         "warning",
-        "a plain value stands where one per mode is read",
+        "there is a plain value where one per mode is read",
         "The scripts look for `mode=value`. A plain value has none, so the option is never passed.",
         "Write `mode=value|mode=value`.",
     ),
@@ -311,7 +311,7 @@ _TABLE = (
     Code(
         "TC073",
         "warning",
-        "the model to quantise lies outside the repository",
+        "the model to quantise is outside the repository",
         "The script goes into that folder and back by `cd ../../deploy`, which then is another folder: "
         "nothing is inferred.",
         "Put the model into a folder of the repository.",

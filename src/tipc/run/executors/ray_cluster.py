@@ -325,7 +325,9 @@ class RayExecutor:
             self._end_lost(ticket, error)
             return
         if isinstance(outcome, ClusterNode):
-            note = english_text("the node {name} was out of reach; it begins again", name=outcome.name)
+            note = english_text(
+                "the node {name} could not be reached; the step starts again", name=outcome.name
+            )
             self._send_again(ticket, note)
             return
         if isinstance(outcome, Unseen):
@@ -352,7 +354,9 @@ class RayExecutor:
         node = unseen.node
         self._shut_out[node.id] = node.name
         note = english_text(
-            "the node {name} does not see {path} and is shut out", name=node.name, path=str(unseen.path)
+            "the node {name} does not see {path} and is not used any more",
+            name=node.name,
+            path=str(unseen.path),
         )
         if self._alive() - set(self._shut_out):
             self._send_again(ticket, note)
@@ -369,7 +373,7 @@ class RayExecutor:
         if node_died and running.killed is None and running.lost < MOST_LOST and self._alive():
             running.lost += 1
             self._send_again(
-                ticket, english_text("the node {name} was lost; it begins again on another", name=name)
+                ticket, english_text("the node {name} was lost; the step starts again on another", name=name)
             )
             return
         what = "its node" if node_died else "its worker on the node"

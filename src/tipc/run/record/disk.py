@@ -60,7 +60,7 @@ def _share_texts(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _finite(text: str) -> float:

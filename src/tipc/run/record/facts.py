@@ -230,7 +230,7 @@ def _reader(kind: type[Kind]) -> TypeAdapter[Kind]:
     return TypeAdapter(kind)
 
 
-NO_SCRIPT = "the command is no Python script"
+NO_SCRIPT = "the command is not a Python script"
 NEVER_CONNECTED = "the script ended before the witness could begin"
 
 
@@ -399,11 +399,11 @@ def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
     """What one process told. The pid is the kernel's word, not its own."""
     nothing = ProcessFacts(rank=0, pid=told["pid"], paddle="", doors={})
     if told["facts"] is None:
-        return replace(nothing, doors={"witness": "the process ended before it told anything"})
+        return replace(nothing, doors={"witness": "the process ended before it reported anything"})
     try:
         facts = _reader(ProcessFacts).validate_python(told["facts"])
     except ValueError as error:
-        return replace(nothing, doors={"witness": f"what it told is malformed: {error}"[:500]})
+        return replace(nothing, doors={"witness": f"its report is malformed: {error}"[:500]})
     doors = dict(facts.doors)
     if not told["final"]:
         doors["end"] = "the process was ended before its last word"

@@ -101,7 +101,7 @@ def runs_above(where: Path) -> str | Message:
     for folder in where.parent.parents:
         if runs(folder / HOME_NAME):
             return wording(
-                "tipc run CONFIG [MODE]; the runs of {folder} are told there: cd {folder}", folder=folder
+                "tipc run CONFIG [MODE]; the runs of {folder} are kept there: cd {folder}", folder=folder
             )
     return "tipc run CONFIG [MODE]"
 

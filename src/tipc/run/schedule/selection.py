@@ -125,7 +125,7 @@ def _kinds(only: str) -> frozenset[str]:
     unknown = sorted(kinds - set(STEP_KINDS))
     if unknown:
         raise UsageError(
-            wording("--only: `{unknown}` is no kind of step", unknown=unknown[0]),
+            wording("--only: `{unknown}` is not a kind of step", unknown=unknown[0]),
             remedy=one_of(unknown[0], STEP_KINDS),
         )
     if only and not kinds:

@@ -57,7 +57,7 @@ class Progress:
 
     def retried(self, plan: Plan, step: Step, result: StepResult) -> None:
         """An attempt has failed and another one follows."""
-        told = say("{reason}, once more", reason=sentence(result.reason))
+        told = say("{reason}, again", reason=sentence(result.reason))
         self.write(f"  ↻ {step.id} {result.wall:.1f}s: {told}")
 
     def ended(self, plan: Plan, step: Step, result: StepResult) -> None:

@@ -69,7 +69,7 @@ def derive(traced: Traced, source: Source, config: str, mode: str, repo: Path, s
     if not traced.calls:
         notes.append(
             english_text(
-                "{script} called nothing in the mode {mode}: tipc lint may tell why",
+                "{script} called nothing in the mode {mode}: tipc lint may say why",
                 script=str(script),
                 mode=mode,
             )

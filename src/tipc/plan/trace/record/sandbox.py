@@ -216,7 +216,7 @@ def _start(job: Mapping[str, Any], seconds: float) -> dict[str, Any]:
             wording("the tracer gave no answer that can be read ({error})", error=error)
         ) from error
     if not isinstance(result, dict):
-        return {"broken": "its answer is none"}
+        return {"broken": "its answer is empty"}
     return result
 
 
@@ -265,7 +265,7 @@ def _recording(result: Mapping[str, Any], repo: Path) -> Recording:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a text")
     return value
 
 
