@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tipc.kinds import BLOCKED, FAILED, INTERRUPTED, PENDING, PREPARE, TIMEOUT
-from tipc.language import say
-from tipc.message import spoken
+from tipc.message import spoken, wording
 from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import missing
@@ -203,7 +202,7 @@ class Scheduler:
         self._tell_begun()
         self.watcher.pulse()
         if self.asked_to_stop() and not self._stopping:
-            self.watcher.note(say("stopping: every process is being ended"))
+            self.watcher.note(str(wording("stopping: every process is being ended")))
             self.stop(because("stopped"))
         return True
 
