@@ -124,6 +124,8 @@ def test_an_environment_holds_what_all_repositories_need(
     seen = []
 
     def run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        if "-c" in argv:  # whether the benchmark log is there
+            return subprocess.CompletedProcess(argv, 0, "", "")
         seen.append((argv[argv.index("install") + 2 :] if "install" in argv else ["venv"], cwd))
         if "venv" in argv:
             Path(argv[-1]).mkdir()
