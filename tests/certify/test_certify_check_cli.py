@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -107,6 +108,12 @@ LIES = {
     "a config that is no config": (
         "TD803", "no dialect fits it",
         lambda root: (root / "test_tipc/configs/toy/train_amp_infer_python.txt").write_text("x\n"),
+    ),
+    "a config for mixed precision that is a copy of the base": (
+        "TD803", "it has no cell of AMP",
+        lambda root: shutil.copy(
+            root / "test_tipc" / BASE, root / "test_tipc/configs/toy/train_amp_infer_python.txt"
+        ),
     ),
     "no inference script": ("TD801", "inference", lambda root: (root / SCRIPTS[-1]).unlink()),
     "no script to run the chain": (
@@ -212,7 +219,7 @@ def test_the_markdown_is_a_task_list_without_markup_of_the_repository(
 
 def test_an_empty_directory_and_none_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path)]) == 1
-    assert "0 of 15 points are in order" in capsys.readouterr().out
+    assert "1 of 15 points are in order" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "nowhere")]) == 2
 
 

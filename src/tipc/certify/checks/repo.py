@@ -14,7 +14,7 @@ from tipc.certify.levels import DOCUMENTS, Level, highest
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import RepoScene
 from tipc.command import Command
-from tipc.kinds import TRAIN_CHAIN, TRAININGS
+from tipc.kinds import AMP, PACT, TRAIN_CHAIN, TRAININGS
 from tipc.message import Message, wording
 from tipc.plan.model import Plan
 from tipc.run.record.results import Run
@@ -26,6 +26,7 @@ ENTRIES = {
     "export": ("tools/export_model.py", "export_model.py", "tools/export.py", "export.py"),
 }
 INFERENCE = ("deploy/*/infer.py", "deploy/infer.py", "deploy/*/predict*.py", "infer.py")
+OWN_CONFIGS = {"train_amp_infer_python.txt": AMP, "train_pact_infer_python.txt": PACT}
 TEMPLATE_MODEL = "mobilenet_v3_small"  # in the configs that the specification has one copy
 RUNS_CHAIN = re.compile(r"test_train_inference_python\.sh|\b(paddle-)?tipc run\b")
 PATH_OPTIONS = (
@@ -159,6 +160,7 @@ def configs(scene: RepoScene) -> Iterator[Outcome]:
     all models have."""
     items = [item(config, False, reason) for config, reason in scene.broken.items()]
     items += copied_names(scene)
+    items += misnamed(scene)
     models = kinds_by_model(scene)
     level = level_of(scene)
     for model, kinds in models.items():
@@ -195,6 +197,15 @@ def copied_names(scene: RepoScene) -> Iterator[dict[str, Any]]:
         if plan.model in folders and mine not in here and here not in mine:
             note = wording("its model_name is {model}, another model's", model=plan.model)
             yield item(plan.config, False, note)
+
+
+def misnamed(scene: RepoScene) -> Iterator[dict[str, Any]]:
+    """The configs under the specification's names for mixed precision and PACT that train otherwise: without
+    this, a config that lost its option would only lower the level."""
+    for plan in scene.plans:
+        kind = OWN_CONFIGS.get(Path(plan.config).name)
+        if kind is not None and not any(cell.precision == kind for cell in plan.cells):
+            yield item(plan.config, False, wording("it has no cell of {kind}", kind=TRAININGS[kind]))
 
 
 def letters(name: str) -> str:
@@ -435,7 +446,7 @@ def parity_protocol(scene: RepoScene) -> Iterator[Outcome]:
     """It adds what no witness can see: the metric, and the same image through both preprocessings."""
     source = read_text(scene.repo / "test_tipc" / "parity.py")
     if not source:
-        yield unchecked("there is no test_tipc/parity.py", required=False)
+        yield passed("there is none, and none is needed")
     elif "NotImplementedError" in source:
         yield failed("test_tipc/parity.py is still the skeleton")
     else:
