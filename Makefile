@@ -11,7 +11,7 @@ ALL  := $(VENV)/.all
 PADDLE ?= 'paddlepaddle>=3.1,<3.2'
 DEMO := zoo/classification/test_tipc/configs/mobilenet_v3_small/train_infer_python.txt
 
-.PHONY: demo test test-fast sweep lint bench certify field field-plan browser clean
+.PHONY: demo test test-fast sweep lint bench certify certify-docs field field-plan browser clean
 
 demo: $(TOOL)
 	tipc run $(DEMO) lite_train_lite_infer
@@ -39,6 +39,12 @@ bench: $(ALL)
 
 certify: $(TOOL)
 	tipc run zoo/classification/test_tipc/configs zoo/segmentation/test_tipc/configs --mode lite_train_lite_infer
+
+# After certify: the zoo's result documents and README's table, from that one run (RUN=ID for another than the newest).
+certify-docs: $(TOOL)
+	tipc docs --repo zoo/classification $(RUN)
+	tipc docs --repo zoo/segmentation $(RUN)
+	python zoo/certified.py $(RUN)
 
 # Real checkouts below $TIPC_FIELD (PaddleSeg, PaddleClas, PaddleOCR, PaddleDetection, models): docs/field.md.
 field: $(ALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,11 @@ def test_both_languages_give_the_same_commands_and_show_the_same_pictures(zoo: s
     pictures = sorted(local_pictures(ZOO / zoo, one))
     assert len(pictures) >= 2
     assert pictures == sorted(local_pictures(ZOO / zoo, other))
+
+
+@pytest.mark.parametrize("zoo", ["classification", "segmentation"])
+def test_each_document_of_a_chain_has_a_chapter_faq(zoo: str) -> None:
+    documents = sorted((ZOO / zoo / "test_tipc" / "docs").rglob("*.md"))
+    assert len(documents) >= 3
+    for path in documents:
+        assert re.search(r"^## .*FAQ", path.read_text(encoding="utf-8"), re.MULTILINE), path
