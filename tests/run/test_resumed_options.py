@@ -125,6 +125,13 @@ def dry_run(toy: Toy) -> None:
     before = journals(toy.place)[0].read_bytes()
     assert toy.resume("--only", "eval", "--dry-run") == 0
     assert "train.py --test-only" in toy.show.readouterr().out
+    assert toy.resume("--only", "train,eval", "--dry-run") == 0
+    shown = toy.show.readouterr().out
+    assert "norm_train-cpu/eval" in shown
+    assert "norm_train-cpu/train" not in shown, "it has passed, and nothing has changed"
+    toy.change()
+    toy.resume("--only", "train,eval", "--dry-run")
+    assert "norm_train-cpu/train" in toy.show.readouterr().out
     assert journals(toy.place)[0].read_bytes() == before
 
 

@@ -234,13 +234,15 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
+    from tipc.run.session import would_run
     from tipc.run.show.failure import pasteable
     from tipc.run.show.progress import place
 
+    shown = would_run(session)
     for plan in session.plans:
         stream.write(f"# {plan.key} ({plan.repo})\n")
         for step in plan.steps:
-            if (plan.key, step.id) in session.wanted:
+            if (plan.key, step.id) in shown:
                 stream.write(f"# {step.id} ({place(step)})\n{pasteable(plan, step)}\n")
     return PASSED
 

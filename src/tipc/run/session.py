@@ -22,6 +22,7 @@ from tipc.run.attempt import Conditions, foreseen
 from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.environment import describe
 from tipc.run.executors.executor import Executor, Task
+from tipc.run.inputs import Inputs
 from tipc.run.prepare.removals import removals
 from tipc.run.record import run_store
 from tipc.run.record.journal import Journal, replay_of
@@ -172,6 +173,26 @@ def data_at_risk(session: Session) -> dict[str, list[str]]:
             if paths:
                 found[plan.config] = paths
     return found
+
+
+def would_run(session: Session) -> frozenset[Key]:
+    """The steps that this call would run, as far as can be known before: not those whose earlier result
+    holds, but all that follows from a step that runs again."""
+    if session.run is None:
+        return session.wanted
+    earlier = Earlier(replay_of(session.run), session.rules)
+    inputs = Inputs(session.plans, os.environ)
+    nodes = build_graph(session.plans, order(session.plans))
+    found: set[Key] = set()
+    for node in nodes:
+        if node.key not in session.wanted:
+            continue
+        needed = [nodes[need].key for need in node.needs]
+        known = [earlier.results[key] for key in needed if key in earlier.results]
+        anew = not found.isdisjoint(needed)
+        if anew or earlier.reuse(node, inputs.of(node.plan, node.step, known)) is None:
+            found.add(node.key)
+    return frozenset(found)
 
 
 def first_tasks(session: Session, *, cold: bool) -> Iterator[Task]:
