@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from run_plans import plan_of, step
@@ -12,6 +13,7 @@ from tipc.language import choose
 from tipc.plan.model import Plan, Step
 from tipc.reasons import because
 from tipc.run.record.results import StepResult
+from tipc.run.show import diagnose as diagnosing
 from tipc.run.show.diagnose import Diagnosis, diagnose
 
 
@@ -124,6 +126,24 @@ def test_a_missing_module_is_installed_by_its_package(here: Path, module: str, p
     one = step("a", argv=("python3", "train.py"))
     known = told(plan_of(here, one), one, [f"ModuleNotFoundError: No module named '{module}'"])
     assert known.remedy == f"python3 -m pip install {package}"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "source"),
+    [
+        ('{"url": "file:///home/a%20b/tipc", "dir_info": {}}', "'/home/a b/tipc'"),
+        ('{"url": "https://h/tipc", "vcs_info": {"vcs": "git", "commit_id": "1"}}', "git+https://h/tipc"),
+        (None, "tipc"),
+    ],
+)
+def test_the_benchmark_log_comes_from_where_tipc_was_installed_from(
+    here: Path, monkeypatch: pytest.MonkeyPatch, recorded: str | None, source: str
+) -> None:
+    installed = SimpleNamespace(read_text=lambda name: recorded)
+    monkeypatch.setattr(diagnosing.metadata, "distribution", lambda name: installed)
+    one = step("a", argv=("python3", "infer.py"))
+    known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'auto_log'"])
+    assert known.remedy == f"python3 -m pip install {source}"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from tipc.bounded import read_beginning
 from tipc.kinds import PREPARE, TIMEOUT
@@ -28,8 +31,8 @@ PACKAGES = {
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
     "pkg_resources": "'setuptools<81'",
-    "auto_log": "tipc",
 }
+BENCHMARK_LOG = "auto_log"
 # What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
 _OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 _SETUP_LIMIT = 2**16
@@ -86,10 +89,24 @@ def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
             because("try-install-repository", python=python, path=root, module=module),
         )
     package = PACKAGES.get(module, module)
+    if module == BENCHMARK_LOG:
+        package = shlex.quote(_source_of_tipc())
     return _tell(
         because("cause-no-module", python=python, module=module),
         because("try-install", python=python, package=package),
     )
+
+
+def _source_of_tipc() -> str:
+    """What pip installs tipc from, which brings the benchmark log: an index need not have it."""
+    recorded = metadata.distribution("tipc").read_text("direct_url.json")
+    if recorded is None:
+        return "tipc"  # it came from an index
+    source = json.loads(recorded)
+    url = str(source["url"])
+    if "vcs_info" in source:
+        return f"{source['vcs_info']['vcs']}+{url}"
+    return unquote(url.removeprefix("file://"))
 
 
 def _belongs_to(plan: Plan, module: str) -> bool:
