@@ -253,3 +253,14 @@ def test_an_inference_script_that_is_null_is_found_unless_the_script_looks(tmp_p
     looks = 'if [ ${inference_py} != "null" ]; then echo; fi\n'
     assert lint_own(tmp_path, config, OWN + reads + looks) == []
     assert lint_own(tmp_path, config.replace("export.py", "null"), OWN + reads) == []
+
+
+def test_an_export_before_inference_that_is_another_is_told_in_the_specifications_lines() -> None:
+    same = "tools/export_model.py --model=toy"
+    slim = replaced(
+        replaced(SLIM, "norm_export", f"norm_export:{same}"), "infer_export", f"infer_export:{same}"
+    )
+    assert at(slim) == []
+    assert at(replaced(slim, "infer_export", "infer_export:null")) == []
+    assert at(replaced(slim, "infer_export", "infer_export:tools/other.py")) == [("TC074", "warning")]
+    assert at(replaced(FULL, "infer_export", "infer_export:tools/other.py")) == []

@@ -231,6 +231,11 @@ CASES = {
         "the script goes there and back by `cd ../../deploy`: both fail, and nothing is inferred",
         "name a folder of the repository",
     ),
+    "TC074": (
+        "this is another export than the one of line {line}, `{export}`",
+        "a model that is only inferred is exported otherwise than a trained one",
+        "write the same in both lines, or null here",
+    ),
     "TC080": (
         "the extension `{extension}` is there twice",
         "such a file is never written",

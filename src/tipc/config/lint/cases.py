@@ -57,6 +57,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "TC071": ("file",),
     "TC072": (),
     "TC073": ("model",),
+    "TC074": ("line", "export"),
     "TC080": ("extension",),
     "TC080-file": ("name",),
     "TC081": ("option",),

@@ -316,6 +316,14 @@ _TABLE = (
         "nothing is inferred.",
         "Put the model into a folder of the repository.",
     ),
+    Code(
+        "TC074",
+        "warning",
+        "the export before an inference is another than the one after a training",
+        "The specification wants line 25 to be what line 22 is: else a trained model and one that is only "
+        "inferred are exported in two ways.",
+        "Write the same script and options in both lines, or null in line 25.",
+    ),
     # Words of a command
     Code(
         "TC080",

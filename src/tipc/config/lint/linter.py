@@ -56,6 +56,7 @@ REMARK_RULES: tuple[Rule, ...] = (
     word_rules.words,
     word_rules.null_inference,
     word_rules.outside,
+    word_rules.two_exports,
 )
 RULES = (*ERROR_RULES, *REMARK_RULES)
 

@@ -226,6 +226,17 @@ def outside(ctx: Context) -> Iterator[LintFinding]:
         yield ctx.find("TC073", model, model=model.text)
 
 
+def two_exports(ctx: Context) -> Iterator[LintFinding]:
+    """TC074: in the specification's 32 lines, two exports that are not the same."""
+    if ctx.config is None or ctx.dialect is None or ctx.dialect.name != "models":
+        return
+    first, second = ctx.config.value("norm_export"), ctx.config.value("infer_export")
+    if is_null(first) or is_null(second) or "infer_export" in ctx.lost_names():
+        return
+    if split_words(first.text) != split_words(second.text):
+        yield ctx.find("TC074", second, line=first.line, export=first.text)
+
+
 def _there(ctx: Context, folder: str, name: str) -> bool:
     try:
         return os.path.exists(os.path.join(ctx.repo or "", folder, name))
