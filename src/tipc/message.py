@@ -142,7 +142,7 @@ def _spoken_value(value: object, into: str) -> object:
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
-    """``{"english": "{count} images", "values": {"count": 3}}``."""
+    """``{"english": "images: {count}", "values": {"count": 3}}``."""
     values = {}
     for name, value in message.values.items():
         values[name] = _value_to_json(value)

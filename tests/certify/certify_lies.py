@@ -109,14 +109,6 @@ LIES = [
         "TL107",
         "asked for 3 epochs, the log ends at epoch 1",
     ),
-    Lie(
-        "evaluation prints no metric",
-        TRAIN,
-        "Evaluation: loss: 0.9000, top1: 0.7500, top5: 1.0000",
-        "Evaluation done",
-        "TL106",
-        "no metric",
-    ),
     Lie("evaluation over no images", TRAIN, "top1: 0.7500", "top1: nan", "TL106", "top1 is nan"),
     Lie(
         "export writes an empty parameter file",

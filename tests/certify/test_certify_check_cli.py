@@ -95,7 +95,7 @@ LIES = {
         lambda root: (root / "lite_data.tar").write_bytes(archive(8, 10)),
     ),
     "three images a split": (
-        "TD806", "3 images", lambda root: (root / "lite_data.tar").write_bytes(archive(3)),
+        "TD806", "images: 3", lambda root: (root / "lite_data.tar").write_bytes(archive(3)),
     ),
     "twenty-one megabytes": ("TD805", "20 MB", lambda root: grow(root)),
     "data at another place": (

@@ -44,6 +44,24 @@ def test_the_honest_repository_raises_no_alarm(tmp_path: Path, judge: Callable[.
     }
 
 
+@pytest.mark.parametrize(("was_seen", "status"), [(True, UNCHECKED), (False, FAIL)])
+def test_an_evaluation_without_a_metric_fails_only_where_nothing_was_evaluated(
+    was_seen: bool, status: str, tmp_path: Path, judge: Callable[..., list[Finding]]
+) -> None:
+    """What it printed may be a metric in a form that is not known here."""
+
+    def unseen(honest: Honest) -> None:
+        if not was_seen:
+            honest.change("eval", evaluations=())
+
+    repo = make_plain_repo(tmp_path)
+    edit(repo, TRAIN, "Evaluation: loss: 0.9000, top1: 0.7500, top5: 1.0000", "Evaluation done")
+    [found] = [one for one in judge(run_chain(repo, plan_of(repo)), unseen) if one.check == "TL106"]
+    assert (found.status, found.required) == (status, True)
+    assert "no metric" in found.message
+    assert found.remedy
+
+
 def test_an_honest_int8_script_raises_no_alarm(tmp_path: Path, judge: Callable[..., list[Finding]]) -> None:
     repo = make_plain_repo(tmp_path)
     findings = judge(run_chain(repo, plan_of(repo, infer_precision="int8")))

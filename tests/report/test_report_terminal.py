@@ -15,6 +15,7 @@ from tipc.certify.verdict import Finding, Verdict
 from tipc.cli.main import main
 from tipc.kinds import FAIL, NOT_CERTIFIED, UNCHECKED
 from tipc.reasons import because
+from tipc.report.failures import failure_groups
 from tipc.report.headline import headline
 from tipc.report.history.history_store import entry_of
 from tipc.report.terminal import write_summary
@@ -131,6 +132,26 @@ def test_a_failure_says_what_why_and_what_to_do(tmp_path: Path) -> None:
     assert "eval ▫ blocked" in text
     full = summary(tmp_path, Recipe(states={"gpu0-null/train": "failed"}))
     assert "┆ FileNotFoundError: ./lite_data/train_list.txt" in full
+
+
+def test_a_file_that_is_missing_among_the_results_of_each_cell_is_one_cause(tmp_path: Path) -> None:
+    recipe = Recipe(models=("a", "b"), states={"infer": "failed"})
+    run, verdict = fabricate(tmp_path, recipe)
+    plans = []
+    for plan in run.plans:
+        results = f"./test_tipc/output/{plan.model}/lite_train_lite_infer"
+        plans.append(replace(plan, results_log=f"{results}/results_python.log"))
+        for step in plan.steps:
+            result = run.results[plan.key, step.id]
+            if result.state == "failed":
+                Path(result.log).write_text(
+                    f"RuntimeError: (NotFound) Cannot open file {results}/{step.cell}/inference.pdmodel, …"
+                )
+    [group] = failure_groups(view_of(replace(run, plans=tuple(plans)), verdict))
+    assert len(group.failures) == 8
+    assert group.first.cause == (
+        "./test_tipc/output/a/lite_train_lite_infer/norm_train-gpu0-null/inference.pdmodel is not there"
+    )
 
 
 def test_many_configs_get_a_line_each_and_the_failed_ones_come_first(tmp_path: Path) -> None:

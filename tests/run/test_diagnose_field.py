@@ -37,6 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "line",
     [
         "RuntimeError: (NotFound) Cannot open file ./out/model.pdmodel, please confirm.",
+        "RuntimeError: (NotFound) Cannot open file ./gpus_0,1/../out/model.pdmodel, please confirm.",
         "ValueError: not find model.pdmodel or inference.pdmodel in out",
         "FileNotFoundError: [Errno 2] No such file or directory: './out/model.pdmodel'",
     ],

@@ -93,6 +93,22 @@ def test_known_lines_have_a_cause(plan: Plan, line: str, cause: str, remedy: str
     assert remedy in told.remedy
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "wget: unable to resolve host address ‘data.example.org’",
+        "curl: (6) Could not resolve host: data.example.org",
+        "fatal: unable to access 'https://data.example.org/a.git/': Could not resolve host: data.example.org",
+        "curl: (7) Failed to connect to data.example.org port 443 after 3 ms: Connection refused",
+        "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='data.example.org', port=443): Max …",
+    ],
+)
+def test_a_host_that_cannot_be_reached_is_named(plan: Plan, line: str) -> None:
+    known = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0], exit_code=4), [line, ""])
+    assert known.cause == "the network does not reach data.example.org"
+    assert "https_proxy" in known.remedy
+
+
 def test_no_remedy_is_named_that_would_not_help(plan: Plan, tmp_path: Path) -> None:
     line = "FileNotFoundError: [Errno 2] No such file or directory: './lite_data'"
     train = plan.steps[0]

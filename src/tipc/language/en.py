@@ -92,6 +92,7 @@ REASONS = {
     # Why a step failed, as far as its log tells, and what to try.
     "cause-no-file": "{path} is not there",
     "cause-no-file-named": "{path} is not there (the command of {config}:{line})",
+    "cause-no-network": "the network does not reach {host}",
     "cause-no-module": "{python} has no module `{module}`",
     "cause-own-module": "{python} has no module `{module}`: it is this repository's own, and not installed",
     "cause-new-format": "the script reads {wanted}, the export wrote {found}: the format (PIR) of paddle 3",
@@ -111,6 +112,7 @@ REASONS = {
     "try-install": "{python} -m pip install {package}",
     "try-install-repository": "{python} -m pip install -e {path} (PyPI's {module} is another version)",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}, or let the script read the .json",
+    "try-network": "connect to the network, set a proxy (https_proxy), or fetch it by hand",
     "try-room": "make room, then run it again",
     "try-fewer-instructions": "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 before `tipc run`: int8 in the "
     "OpenVINO engine of paddle dies so on CPUs with AMX",

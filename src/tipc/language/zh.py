@@ -84,6 +84,7 @@ REASONS = {
     "fail-fast": "已停止：{step} 失败，且指定了 --fail-fast",
     "cause-no-file": "{path} 不存在",
     "cause-no-file-named": "{path} 不存在（{config}:{line} 的命令）",
+    "cause-no-network": "网络无法连接到 {host}",
     "cause-no-module": "{python} 没有模块 `{module}`",
     "cause-own-module": "{python} 没有模块 `{module}`：它属于本仓库，但尚未安装",
     "cause-new-format": "脚本读取 {wanted}，而导出写出的是 {found}：paddle 3 默认导出新格式（PIR）",
@@ -103,6 +104,7 @@ REASONS = {
     "try-install": "{python} -m pip install {package}",
     "try-install-repository": "{python} -m pip install -e {path}（PyPI 上的 {module} 是另一个版本）",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}，或让脚本读取 .json",
+    "try-network": "连接网络或设置代理（https_proxy）；也可以手动放好它要下载的文件",
     "try-room": "腾出空间后重新运行",
     "try-fewer-instructions": "在 `tipc run` 之前设置 ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16："
     "paddle 的 OpenVINO 引擎在有 AMX 的 CPU 上运行 int8 时会这样终止",

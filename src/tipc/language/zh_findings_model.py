@@ -89,7 +89,7 @@ FINDINGS_MODEL = {
     "predictors could not be seen: {why}": "无法观测预测器：{why}",
     "no predictor ran: the deployment opened no model": "没有运行任何预测器：部署没有打开模型",
     "{model}; this chain exports none": "{model}；这条链不导出模型",
-    "{model}, {samples} samples": "{model}，{samples} 个样本",
+    "{model}, samples: {samples}": "{model}，{samples} 个样本",
     "it ran {model}, which is not what this chain exported": "它运行的是 {model}，不是这条链导出的模型",
     "it gave its predictor a model out of memory: which one is not known": (
         "它从内存把模型交给预测器：不知道是哪个模型"
@@ -107,7 +107,7 @@ FINDINGS_MODEL = {
     "the log names {named} of {images} images: nothing about {absent}": (
         "日志提到 {images} 张图像中的 {named} 张：没有 {absent}"
     ),
-    "{count} images": "{count} 张图像",
+    "images: {count}": "{count} 张图像",
     "{pairs} images fed alike, max |Δ| {max_abs:.2g}": "{pairs} 张图像的输入相同，最大 |Δ| {max_abs:.2g}",
     "the deployment feeds the images of the evaluation otherwise: {why}": (
         "部署对评估图像的输入方式不同：{why}"

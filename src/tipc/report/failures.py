@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tipc.kinds import FAILED, TIMEOUT
 from tipc.language import sentence
@@ -15,8 +16,8 @@ from tipc.run.show.failure import pasteable
 from tipc.run.show.log_tail import tail
 
 LINES = 10  # of the log
-# What differs between failures of one cause: the names of cells and steps, numbers, temporary places.
-VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|/tmp/\S+")
+# What differs between failures of one cause: numbers (of GPUs, too), temporary places.
+VARIABLE = re.compile(r"0x[0-9a-f]+|\d+(?:,\d+)*|/tmp/\S+")
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,19 @@ def failure_groups(view: RunView) -> list[FailureGroup]:
     groups: dict[tuple[str, str, str], list[Failure]] = {}
     for plan in view.plans:
         for failure in _failures(plan):
-            cause = VARIABLE.sub("#", failure.cause)
-            key = (failure.view.step.kind, cause, VARIABLE.sub("#", failure.known.remedy.split(" ")[0]))
-            groups.setdefault(key, []).append(failure)
+            groups.setdefault(_alike(failure), []).append(failure)
     return [FailureGroup(tuple(failures)) for failures in groups.values()]
+
+
+def _alike(failure: Failure) -> tuple[str, str, str]:
+    """What failures of one cause have in common: kind of step, cause, and how the remedy begins."""
+    cause = failure.cause
+    results = str(Path(failure.plan.results_log).parent)
+    if failure.plan.results_log and results != ".":
+        # Each cell, and each config, has results of its own: what counts is the name of the file.
+        cause = re.sub(rf"\S*{re.escape(results)}/(?:\S*/)?", "#/", cause)
+    remedy = failure.known.remedy.split(" ")[0]
+    return failure.view.step.kind, VARIABLE.sub("#", cause), VARIABLE.sub("#", remedy)
 
 
 def _failures(plan: PlanView) -> Sequence[Failure]:

@@ -67,7 +67,7 @@ def runs_the_exported_model(scene: StepScene) -> Iterator[Outcome]:
     own = own_predictors(scene)
     if own:
         samples = sum(one.samples for one in own)
-        told = wording("{model}, {samples} samples", model=shown(scene, own[0].model), samples=samples)
+        told = wording("{model}, samples: {samples}", model=shown(scene, own[0].model), samples=samples)
         yield passed(told, evidence=evidence)
     elif any(one.digests for one in ran):
         told = wording(
@@ -229,7 +229,7 @@ def every_image(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(told, evidence=evidence)
     else:
-        yield passed(wording("{count} images", count=len(images)), evidence=evidence)
+        yield passed(wording("images: {count}", count=len(images)), evidence=evidence)
 
 
 def images_not_opened(scene: StepScene, images: list[Path]) -> list[Path]:

@@ -344,7 +344,7 @@ def lite_images(scene: RepoScene) -> Iterator[Outcome]:
     counts = lite_data.splits(archive)
     items = []
     for name, count in sorted(counts.items()):
-        items.append(item(name, low <= count <= high, wording("{count} images", count=count)))
+        items.append(item(name, low <= count <= high, wording("images: {count}", count=count)))
     kinds = {lite_data.split_of(name) for name in counts}
     for kind in ("train", "val"):
         if kind not in kinds:

@@ -93,7 +93,9 @@ def checklist_text(findings: Iterable[Finding]) -> str:
             continue
         wrong = [item for item in finding.evidence.get("items", ()) if not item["ok"]]
         for item in wrong[:SHOWN]:
-            lines.append(f"      {mark_of(False)} {printable(entry_text(item))}")
+            entry = printable(entry_text(item))
+            if entry != message:
+                lines.append(f"      {mark_of(False)} {entry}")
         if len(wrong) > SHOWN:
             more = say("and {count} more (--json has them all)", count=len(wrong) - SHOWN)
             lines.append(f"      … {more}")

@@ -157,6 +157,10 @@ def _no_room(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     return _tell(because("cause-no-room"), because("try-room"))
 
 
+def _no_network(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-no-network", host=found["what"]), because("try-network"))
+
+
 def _no_memory(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     return _tell(because("cause-no-memory"), because("try-fewer-at-once"))
 
@@ -190,13 +194,18 @@ _SAID: tuple[tuple[re.Pattern[str], Known], ...] = (
 _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"No space left on device|Disk quota exceeded"), _no_room),
     (
-        re.compile(r"(?:Cannot open file|not find|such file or directory:)\s*'?(?P<what>[^\s',]*\.pdmodel)"),
+        re.compile(r"(?:Cannot open file|not find|such file or directory:)\s*'?(?P<what>[^\s']*\.pdmodel)"),
         _no_legacy_model,
     ),
     (re.compile(r"FileNotFoundError: .*?No such file or directory: '(?P<what>[^']+)'"), _no_file),
     (re.compile(r"FileNotFoundError: (?P<what>\S+)"), _no_file),
     (re.compile(r"can't open file '(?P<what>[^']+)'"), _no_file),
     (re.compile(r"(?P<what>\S+): No such file or directory"), _no_file),
+    # As wget, curl and git, and requests say it.
+    (re.compile(r"unable to resolve host address \W*(?P<what>[\w.-]+)"), _no_network),
+    (re.compile(r"Could not resolve (?:host|hostname):? \W*(?P<what>[\w.-]+)"), _no_network),
+    (re.compile(r"(?:HTTPS?ConnectionPool|NewConnectionError)\(host='(?P<what>[\w.-]+)'"), _no_network),
+    (re.compile(r"ailed to connect to (?P<what>[\w.-]+) port"), _no_network),
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
