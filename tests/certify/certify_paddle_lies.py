@@ -204,6 +204,14 @@ LIES = [
         "it was changed afterwards",
     ),
     PaddleLie(
+        "a network whose lower part is cut off from the loss",
+        "net.py",
+        "paddle.flatten(self.features(x), 1)",
+        "paddle.flatten(self.features(x).detach(), 1)",
+        "TT901",
+        "6 of 8 tensors that the optimiser had never had a gradient",
+    ),
+    PaddleLie(
         "evaluation of the training images, beside images for it",
         TRAIN,
         'args.data_path + "/val"',
@@ -233,6 +241,27 @@ HONEST = {
             "    for one in model.features.parameters():\n        one.stop_gradient = True\n"
             "    optimiser = paddle.optimizer.Momentum(",
         )
+    ],
+    "the normalisation is a part of the exported model": [
+        (
+            EXPORT,
+            "model.eval()",
+            "class Normalising(paddle.nn.Layer):\n    def __init__(self, inner):\n"
+            "        super().__init__()\n        self.inner = inner\n    def forward(self, x):\n"
+            "        return self.inner((x - 0.5) / 0.25)\nmodel = Normalising(model)\nmodel.eval()",
+        ),
+        (INFER, "return data.load(paths)", "return data.load(paths) * data.STD + data.MEAN"),
+    ],
+    "gradients of two halves of a batch are gathered for a step": [
+        (
+            TRAIN,
+            "            scaler.scale(loss).backward()\n",
+            "            middle = len(part) // 2\n"
+            "            for piece in (slice(0, middle), slice(middle, None)):\n"
+            "                loss = paddle.nn.functional.cross_entropy(model(x[piece]), y[piece])\n"
+            "                scaler.scale(loss / 2).backward()\n",
+        ),
+        (TRAIN, "loss = paddle.nn.functional.cross_entropy(model(x), y)\n", "pass\n"),
     ],
     "layers that stay because their rate is zero": [
         (

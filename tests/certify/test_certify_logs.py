@@ -335,3 +335,25 @@ def test_training_lines_that_were_wrapped_are_read_whole(width: int, tmp_path: P
             "avg_ips": 21.05585,
         }  # fmt: skip
         assert row.units["avg_reader_cost"] == "sec"
+
+
+MODEL_FIT = """The loss value printed in the log is the current step
+Epoch 1/2
+step 1/2 - loss: 1.9635 - acc: 0.2500 - 161ms/step
+step 2/2 - loss: 1.8685 - acc: 0.1250 - 82ms/step
+Eval begin...
+step 1/2 - loss: 0.6469 - acc: 0.7500 - 4ms/step
+step 2/2 - loss: 1.2548 - acc: 0.3750 - 3ms/step
+Eval samples: 8
+Epoch 2/2
+step 1/2 - loss: 0.5713 - acc: 1.0000 - 5ms/step
+step 2/2 - loss: 1.1224 - acc: 0.6250 - 3ms/step
+"""
+
+
+def test_what_paddles_own_loop_prints_is_read_and_its_evaluations_are_told_apart(tmp_path: Path) -> None:
+    log = read_log(write(tmp_path, MODEL_FIT))
+    told = [(row.epoch, row.epochs, row.iteration, row.get("loss")) for row in log.training]
+    assert told == [(1, 2, 1, 1.9635), (1, 2, 2, 1.8685), (2, 2, 1, 0.5713), (2, 2, 2, 1.1224)]
+    # The last step of an evaluation tells the metric of all its samples; those of the training tell none.
+    assert [(row.line, dict(row.metrics)) for row in log.evaluations] == [(7, {"acc": 0.375})]

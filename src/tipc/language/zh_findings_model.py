@@ -27,6 +27,10 @@ FINDINGS_MODEL = {
         "让这条链在 eval 模式下调用并评估训练后的网络（配置的 eval 行，或训练结束时的评估）"
     ),
     "{figures}, with {names} as deployed": "{figures}，其中 {names} 取部署时的值",
+    "fed as in {step}: {figures}, {images} images of the evaluation; a part of the preprocessing is in the"
+    " model": "按 {step} 的方式输入：{figures}，评估图像 {images} 张；一部分预处理在模型之中",
+    "{difference}; the model makes up for it: {images} images are answered as the trained network answers"
+    " them, {figures}": "{difference}；模型作了弥补：{images} 张图像的结果与训练后的网络一致，{figures}",
     "{engine}: the network gives nearly all boxes one score, and rounding decides which it lists:"
     " {figures}": ("{engine}：网络给几乎所有的框同一个得分，列出哪些框由舍入决定：{figures}"),
     "the trained network gives nearly all boxes one score, and rounding decides which it lists: {figures}": (

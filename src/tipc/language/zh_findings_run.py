@@ -154,6 +154,14 @@ FINDINGS_RUN = {
         "{all} 个可训练的张量中有 {count} 个没有交给任何优化器，例如 {first}，"
         "而且之前没有加载任何权重：它们还是初始值"
     ),
+    "{count} of {all} tensors that the optimiser had never had a gradient, {first} for one, and nothing was"
+    " loaded before: they are as they were made": (
+        "优化器拿到的 {all} 个张量中有 {count} 个从未有过梯度，例如 {first}，"
+        "而且之前没有加载任何权重：它们还是初始值"
+    ),
+    "do not detach what comes out of them, nor use no_grad; set stop_gradient on those that stay": (
+        "不要对它们的输出使用 detach，也不要在 no_grad 下计算；不变的参数设置 stop_gradient"
+    ),
     "{epochs:g} epochs were asked for; the network was fed {batches} batches": (
         "要求 {epochs:g} 个 epoch；网络只输入了 {batches} 个 batch"
     ),

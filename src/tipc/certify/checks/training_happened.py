@@ -19,6 +19,7 @@ from tipc.run.record.facts import ProcessFacts, TrainingFacts, WeightsFile
 
 NO_WITNESS = "run it with `tipc run`: the witness watches every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"
+LET_IT_THROUGH = "do not detach what comes out of them, nor use no_grad; set stop_gradient on those that stay"
 LOAD_THEM = "load them with paddle.load before the first step, or leave the option out"
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
 ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
@@ -83,6 +84,17 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         )
         evidence = {**outcome.evidence, "left_out": left_out[:20]}
         outcome = unchecked(told, remedy=ALL_PARAMETERS, evidence=evidence)
+    unreached = without_gradient(process, training)
+    if outcome.status == PASS and unreached:
+        told = wording(
+            "{count} of {all} tensors that the optimiser had never had a gradient, {first} for one, and "
+            "nothing was loaded before: they are as they were made",
+            count=len(unreached),
+            all=len(training.given),
+            first=unreached[0],
+        )
+        evidence = {**outcome.evidence, "without_gradient": unreached[:20]}
+        outcome = unchecked(told, remedy=LET_IT_THROUGH, evidence=evidence)
     yield outcome
 
 
@@ -120,6 +132,24 @@ def given_to_nobody(process: ProcessFacts, training: TrainingFacts) -> list[str]
     if len(left_out) * 2 <= len(before):
         return []
     return left_out
+
+
+def without_gradient(process: ProcessFacts, training: TrainingFacts) -> list[str]:
+    """Most of the tensors that an optimiser had, where no gradient ever reached them and no weights were
+    loaded: a network whose lower part was cut off from the loss. A few may be of a head that is not in use.
+    """
+    if training.before is None or training.after is None:
+        return []
+    if any(load.at_step == 0 for load in process.loads):
+        return []
+    before, after = training.before.tensors, training.after.tensors
+    unreached = []
+    for name in training.without_gradient:
+        if name in before and before[name] == after.get(name):
+            unreached.append(name)
+    if len(unreached) * 2 <= len(training.given):
+        return []
+    return unreached
 
 
 def what_training_did(scene: StepScene, training: TrainingFacts) -> Outcome:

@@ -102,6 +102,8 @@ def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
     if scene.cell.precision == AMP:
         seen = unscaled(seen, told)
     low, high = min(seen), max(seen)
+    if high > 0:
+        high *= gathered_for_a_step(scene)  # each batch has its share of the loss that is told
     # Means over ranks or intervals, another reduction or a part of a sum: as far again as the losses range.
     slack = max(high - low, 0.5 * max(abs(low), abs(high)), 1e-3)
     far = [loss for loss in told if not low - slack <= loss <= high + slack]
@@ -115,6 +117,14 @@ def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
     if scene.step.processes <= 1 and len(told) == len(seen) >= LINES:
         return loss_of_no_step(told, seen)
     return None
+
+
+def gathered_for_a_step(scene: StepScene) -> int:
+    """How many batches' gradients were added up for one step, at the most."""
+    main = scene.main_process(scene.step)
+    if main is None or main.training is None:
+        return 1
+    return max(main.training.gathered, 1)
 
 
 def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
@@ -163,7 +173,9 @@ def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) 
     """What is wrong with the samples of the log's lines; None if nothing is."""
     if not training.batch_sizes or not told:
         return None
-    low, high = min(training.batch_sizes), max(training.batch_sizes) * max(scene.step.processes, 1)
+    # Gradients of several batches may be gathered for one step, and a line may tell of the step.
+    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    low, high = min(training.batch_sizes), max(training.batch_sizes) * batches
     far = [count for count in told if not low * 0.9 <= count <= high * 1.1]
     if len(far) * 2 <= len(told):
         return None

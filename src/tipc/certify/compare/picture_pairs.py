@@ -16,6 +16,7 @@ ALIKE = 0.98  # correlation of two pictures that show the same
 SIDE = 64  # pictures are thinned to at most this for finding pairs
 EXACT = 1e-3  # of the spread: what a straight line may leave over
 MOST = 16  # pictures that are looked at
+PREPROCESS = 1e-3  # of a normalised batch: pictures that differ by no more are fed alike
 
 
 @dataclass(frozen=True)

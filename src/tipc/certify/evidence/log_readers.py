@@ -1,8 +1,8 @@
 """Readers of logs: each is shown every line of a log once, and keeps what it understands of it.
 
 The forms of five families are known: those of PaddleSeg, PaddleClas, PaddleOCR and PaddleDetection, and that
-of the specification. They differ in names, in units, and in what is a line about an interval of training, a
-summary of an epoch, the progress of an evaluation, or its result.
+of the specification; and that of ``paddle.Model.fit``. They differ in names, in units, and in what is a line
+about an interval of training, a summary of an epoch, the progress of an evaluation, or its result.
 """
 
 from __future__ import annotations
@@ -68,6 +68,12 @@ GOES_ON = re.compile(
     r"|(?:avg_(?:reader_cost|batch_cost|samples|ips)|loss):)"
 )
 MOST_WRAPPED = 4  # lines of one
+# ``paddle.Model``: ``Epoch 1/6``, then ``step 1/2 - loss: 1.9635 - acc: 0.5000 - 82ms/step``; the same of an
+# evaluation stands between ``Eval begin...`` and ``Eval samples: 8``.
+MODEL_EPOCH = re.compile(r"\s*Epoch (\d+/\d+)\s*$")
+MODEL_STEP = re.compile(r"\s*step\s+(\d+(?:/\d+)?) (?=.*\s\d+\s?[mu]?s/step)")
+MODEL_EVALUATES = "Eval begin..."
+MODEL_EVALUATED = "Eval samples:"
 SUMMARY = re.compile(r"\[avg\]|\baverage\b|\bsummary\b", re.IGNORECASE)
 # One of them is in each line that the pattern is found in; they are much quicker to look for.
 EVALUATION_WORDS = ("eval", "test", "val")
@@ -125,9 +131,14 @@ class TrainingReader:
     def __init__(self) -> None:
         self.found = KeptLines(self._understand)
         self.waiting: list[tuple[int, str]] = []  # a line, and those that go on with it
+        self.model = ModelLines()
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""
+        if self.model.is_step(text):
+            if self.model.evaluates or not self.model.epoch:
+                return
+            text = self.model.with_epoch(text)
         if self.waiting and self._goes_on(number, text):
             self.waiting.append((number, text))
             return
@@ -174,6 +185,30 @@ class TrainingReader:
             return True
         begins = EVALUATION.search(text[:60])  # "[Eval]…", "Test: …"; else a folder or a name further on
         return begins is None and ("avg_ips" in text or "batch_cost" in text)
+
+
+class ModelLines:
+    """The lines of ``paddle.Model.fit``: which epoch a step is of, and whether it is one of an evaluation, is
+    said in lines before it."""
+
+    def __init__(self) -> None:
+        self.epoch = ""
+        self.evaluates = False
+
+    def is_step(self, text: str) -> bool:
+        """See one line. Whether it is one of a step."""
+        if "poch" in text and (match := MODEL_EPOCH.match(text)):
+            self.epoch = match[1]
+            self.evaluates = False
+        elif MODEL_EVALUATES in text:
+            self.evaluates = True
+        elif MODEL_EVALUATED in text:
+            self.evaluates = False
+        return "/step" in text and MODEL_STEP.match(text) is not None
+
+    def with_epoch(self, text: str) -> str:
+        """The line of a step, with its epoch in it."""
+        return MODEL_STEP.sub(rf"Epoch {self.epoch} iter \1 ", text, count=1)
 
 
 def training_line(number: int, text: str) -> TrainingLine:
@@ -227,9 +262,18 @@ class EvaluationReader:
 
     def __init__(self) -> None:
         self.found = KeptLines(self._understand)
+        self.model = ModelLines()
+        self.last_step: tuple[int, str] | None = None  # of an evaluation: it has the metric of all of them
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""
+        if self.model.is_step(text):
+            if self.model.evaluates:
+                self.last_step = (number, text)
+            return
+        if self.last_step is not None and not self.model.evaluates:
+            self.found.add(*self.last_step)
+            self.last_step = None
         if (":" in text or "=" in text or "@" in text) and has_one_of(METRIC_WORDS, text):
             self.found.add(number, text)
 
