@@ -26,6 +26,8 @@ from tipc.run.guest.wire import receive
 
 # Variables that may differ from task to task: no import reads them (where a GPU is seen there is no server).
 FREE = re.compile(r"TIPC_.*|CUDA_VISIBLE_DEVICES|PWD|OLDPWD|SHLVL|_|COLUMNS|LINES")
+LAUNCHER = "paddle.distributed.launch"
+OPTIONS_OF_RANKS = ("-u",)  # with which it starts its ranks, whatever its own are
 MOST_SERVERS = 3  # each holds some 300 MB
 LOOKED_AT = 1 << 20  # bytes of a script
 
@@ -53,10 +55,16 @@ class WarmServer:
 
 
 def kind_of(task: Task) -> Kind | None:
-    """The kind of a task that is ``python [options] script.py …`` on a CPU; None if it must run cold."""
+    """The kind of a task that is ``python [options] script.py …`` on a CPU, or the launcher of one; None if
+    it must run cold."""
     command = Command(task.argv)
-    if not task.warm or task.gpus or command.launcher or not command.script.endswith(".py"):
+    if not task.warm or task.gpus or not command.script.endswith(".py"):
         return None
+    options = command.before_script[1:]
+    if command.launcher:
+        if options[:2] != ("-m", LAUNCHER):
+            return None
+        options = OPTIONS_OF_RANKS
     interpreter = shutil.which(command.interpreter, path=task.env.get("PATH"))
     if interpreter is None or not (task.cwd / command.script).is_file():
         return None
@@ -65,7 +73,7 @@ def kind_of(task: Task) -> Kind | None:
         if not FREE.fullmatch(name):
             env.add((name, value))
     program = os.path.join(task.cwd, interpreter)
-    return Kind(program, command.before_script[1:], task.cwd, frozenset(env))
+    return Kind(program, options, task.cwd, frozenset(env))
 
 
 def speaks_of_paddle(script: Path) -> bool:
@@ -92,23 +100,21 @@ class Warmth:
         """A server that is ready for the task."""
         if not self.servers:
             return None
-        kind = kind_of(task)
-        if kind is None:
-            return None
-        needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
-        for server in self.servers:
-            if server.ready and server.kind == kind and server.needs == needs:
-                return server
-        return None
+        return self._server(task, ready=True)
 
     def coming(self, task: Task) -> WarmServer | None:
         """A server for the task that is about to be ready."""
+        return self._server(task, ready=False)
+
+    def _server(self, task: Task, *, ready: bool) -> WarmServer | None:
         kind = kind_of(task)
         if kind is None:
             return None
         needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
+        if needs and Command(task.argv).launcher:
+            return None  # the launcher itself needs nothing: it would be another than it is
         for server in self.servers:
-            if not server.ready and server.kind == kind and server.needs == needs:
+            if server.ready == ready and server.kind == kind and server.needs == needs:
                 return server
         return None
 
@@ -132,13 +138,18 @@ class Warmth:
             return None
         if changed is not None:
             self._learn(kind, task, changed)
-        return self._start(kind, self._latest.get(kind, {}))
+        needs = self._latest.get(kind, {})
+        if needs and Command(task.argv).launcher:
+            return None
+        return self._start(kind, needs)
 
     def needs_seen(
         self, task: Task, server: WarmServer, changed: Mapping[str, str | None]
     ) -> WarmServer | None:
         """A script changes variables before it imports: others probably do the same. A server for those."""
         self._learn(server.kind, task, {**server.needs, **changed})
+        if Command(task.argv).launcher:
+            return None
         return self._start(server.kind, self._latest[server.kind])
 
     def _learn(self, kind: Kind, task: Task, changed: Mapping[str, str | None]) -> None:

@@ -4,8 +4,8 @@ A witness connects to an abstract Unix socket of its keeper before its script be
 holds against a script that would rather tell its own story:
 
 - Who speaks is what the kernel says (SO_PEERCRED), not what a message says: the step's own process, or, for
-  a launched script, a child of the launcher whose program is the witness. Nobody is heard twice: the witness
-  has connected before the first line of the script ran.
+  a launched script, a child of the launcher whose program is the witness or a warm server. Nobody is heard
+  twice: the witness has connected before the first line of the script ran.
 - The address is given to the step's process alone, in a variable that the witness removes.
 - A process that the script starts is heard if it is below the step and knows the secret, which a witness is
   told when it is taken. It hands it to the witness of that process.
@@ -36,6 +36,9 @@ SECRET = 16  # bytes
 MOST_CHILDREN = 64  # processes that the script starts and that are heard
 HIGHEST = 32  # generations that a process may be below its step
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "witnessed.py")
+WARM_PROGRAM = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "server.py"
+)  # of a rank that is a fork
 
 
 class Speaker:
@@ -154,7 +157,8 @@ class Hearing:
                 words = file.read().split(b"\0")
         except OSError:
             return False
-        return parent_of(pid) == self.step and os.fsencode(PROGRAM) in words
+        witnessed = os.fsencode(PROGRAM) in words or os.fsencode(WARM_PROGRAM) in words
+        return parent_of(pid) == self.step and witnessed
 
     def _is_below(self, pid: int) -> bool:
         """Whether a process is one that the step has started, or that one of those has."""

@@ -30,6 +30,7 @@ LEFT_GRACE = 2.0  # between TERM and KILL for what has outlived its command
 ORPHAN_GRACE = 1.0  # and when tipc, or the command, was killed
 STUBBORN = 10.0  # after KILL: then the outcome says that something could not be ended
 KILL_EVERY = 0.01
+NOTES = 1 << 16  # bytes that a pipe holds: whole notes, since each is written at once
 CLOCK_JUMP = 1.0  # seconds; less is a clock that is being corrected, and no jump
 
 
@@ -148,13 +149,13 @@ class StepWatch:
             self._tell({"paddle": self.hearing.changed})
 
     def _noted(self, poll: select.poll) -> None:
-        """A script in a warm process says what it needs before its imports, and starts again cold."""
-        note = os.read(self.notes, select.PIPE_BUF)
-        if note:
+        """Scripts in warm processes say what they need before their imports, and start again cold."""
+        notes = os.read(self.notes, NOTES)
+        if not notes:
+            poll.unregister(self.notes)
+        for note in notes.splitlines():
             self.outcome["warm"] = False
             self._tell({"needs": json.loads(note)})
-        else:
-            poll.unregister(self.notes)
 
     def _pause(self, now: float) -> int:
         """Milliseconds until there is something to do by itself."""

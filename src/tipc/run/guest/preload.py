@@ -7,10 +7,11 @@ variable set that the import sets. Where it has changed a variable that an impor
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -20,6 +21,7 @@ READ_AT_IMPORT = (
     "FLAGS_", "GLOG_", "PADDLE_", "CPU_NUM", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_",
     "NUMEXPR_", "ONEDNN_", "DNNL_", "NPY_",
 )  # fmt: skip
+ENVIRONMENT_MODULES = ("os", "_collections_abc", "collections.abc")  # through which a variable is asked for
 
 
 class Preloaded(MetaPathFinder, Loader):
@@ -28,7 +30,8 @@ class Preloaded(MetaPathFinder, Loader):
     def __init__(self, read_output: Callable[[], bytes]) -> None:
         known = set(sys.modules)
         self.before = dict(os.environ)
-        import paddle
+        with reads_of_variables() as self.read:
+            import paddle
 
         self.version: str = paddle.__version__
         self.device = _device_in_use(paddle)
@@ -82,6 +85,28 @@ class Preloaded(MetaPathFinder, Loader):
         os.environ.update(self.set_by_import)
         os.write(2, self.output)
         self.imported()
+
+
+@contextlib.contextmanager
+def reads_of_variables() -> Iterator[set[tuple[str, str]]]:
+    """The variables that Python code asks for meanwhile, each with the module that does."""
+    read: set[tuple[str, str]] = set()
+    usual = type(os.environ)
+
+    class Recording(usual):  # type: ignore[valid-type,misc]
+        def __getitem__(self, name: str) -> str:
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_globals.get("__name__") in ENVIRONMENT_MODULES:
+                frame = frame.f_back
+            read.add((name, frame.f_globals.get("__name__", "")))
+            value: str = super().__getitem__(name)
+            return value
+
+    os.environ.__class__ = Recording
+    try:
+        yield read
+    finally:
+        os.environ.__class__ = usual
 
 
 def changed_before_import(before: Mapping[str, str]) -> dict[str, str | None]:

@@ -15,9 +15,9 @@ GONE = (FileNotFoundError, ProcessLookupError)
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def adopt_orphans() -> None:
-    """From now on, a descendant whose parent dies becomes a child of this one, whatever it did."""
-    if _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+def adopt_orphans(adopt: bool = True) -> None:
+    """From now on, a descendant whose parent dies becomes a child of this one, whatever it did. Or not."""
+    if _libc.prctl(PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 

@@ -6,11 +6,13 @@ whatever comes out of it reach the interpreter, so exit codes, hooks, threads an
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
@@ -43,6 +45,36 @@ def become(argv: list[str], ours: str) -> Callable[[], object]:
     forget_ourselves()
     # The script's code as a function over the names of its module: no frame of ours but the caller's.
     return types.FunctionType(code, main.__dict__)
+
+
+def become_module(argv: list[str], ours: str) -> Callable[[], object]:
+    """Set up ``__main__``, ``sys.argv`` and ``sys.path`` for ``-m module``; the function that runs it."""
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    sys.modules["__main__"] = main
+    sys.argv = ["-m", *argv[1:]]
+    directory = os.path.dirname(os.path.abspath(ours))
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.realpath(directory):
+        sys.path[0] = os.getcwd()
+    for name, line_buffering in (("stdout", False), ("stderr", True)):
+        setattr(sys, name, _buffered(getattr(sys, name), line_buffering))
+    forget_ourselves()
+    import runpy
+
+    run: Any = runpy
+    return partial(run._run_module_as_main, argv[0])
+
+
+def _buffered(stream: Any, line_buffering: bool) -> io.TextIOWrapper:
+    """A standard stream as it is in an interpreter without ``-u``, which the one of a launcher is."""
+    binary = open(stream.fileno(), "wb", closefd=False)  # noqa: SIM115  (as long as the process)
+    raw: Any = binary.raw
+    raw.name = stream.name
+    made = io.TextIOWrapper(
+        binary, stream.encoding, stream.errors, newline="\n", line_buffering=line_buffering
+    )
+    made.mode = "w"  # type: ignore[misc]
+    return made
 
 
 def forget_ourselves() -> None:

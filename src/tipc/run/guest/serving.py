@@ -15,13 +15,23 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from tipc.run.guest.hearing import VARIABLE
 from tipc.run.guest.keeper import keep
 from tipc.run.guest.launch import Become, replace_process
 from tipc.run.guest.preload import Preloaded
 from tipc.run.guest.proctree import adopt_orphans, signal_tree
-from tipc.run.guest.script import become, hide_callers
+from tipc.run.guest.ranks import (
+    RankServer,
+    can_be_forked,
+    expect_rank,
+    fork_rank_server,
+    serve_ranks,
+    set_up_logger_again,
+)
+from tipc.run.guest.script import become, become_module, hide_callers
 from tipc.run.guest.waking import drain, wake_on_child
 from tipc.run.guest.wire import receive_socket, send
 from tipc.run.guest.witness.cold import AfterImport, watch_children
@@ -43,6 +53,8 @@ def main(argv: list[str]) -> Callable[[], object]:
     except Become as wanted:
         request, notes = wanted.request, wanted.notes
         wanted.with_traceback(None)  # else its frames would keep the script's globals from ending in time
+    if request["launched"]:
+        return launcher(request, notes, preloaded)
     return script(request, notes, preloaded)
 
 
@@ -122,19 +134,10 @@ def preload(requests: socket.socket) -> Preloaded:
 
 def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
     """In the forked child: the script of a request, ready to be called; or the same command, cold."""
-
-    def start_again(needs: dict[str, str | None]) -> None:
-        """Become a fresh interpreter: nothing that was printed so far counts."""
-        os.write(notes, json.dumps(needs).encode())
-        os.ftruncate(1, 0)
-        replace_process(request, telling.hand_on() if telling else "")
-
+    enter_environment(request)
     telling = connect(request["address"]) if "address" in request else None
+    start_again = restart(request, notes, telling)
     preloaded.differs = start_again
-    os.environ.clear()
-    os.environ.update(request["env"])
-    if hasattr(sys, "orig_argv"):
-        sys.orig_argv = list(request["argv"])
     try:
         run = become(request["argv"][request["script_at"] :], PROGRAM)
     except (OSError, SyntaxError, ValueError):  # whatever Python itself says about it is the right thing
@@ -142,15 +145,71 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
         raise
     hide_callers(PROGRAM)
     witness = watch(telling, preloaded) if telling else None
+    then = preloaded.imported
 
     def imported() -> None:
         os.close(notes)
+        then()
         if witness:
             witness.attach()
 
     preloaded.imported = imported
     preloaded.hide()
     return run
+
+
+def launcher(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
+    """In the forked child: the launcher of a request, ready to be called; or one of its ranks."""
+    beside = fork_rank_server()
+    if not isinstance(beside, RankServer):
+        try:
+            serve_ranks(beside)
+        except Become as wanted:
+            rank = wanted.request
+            wanted.with_traceback(None)
+        return script_of_rank(rank, notes, preloaded)
+    enter_environment(request)
+    os.environ[VARIABLE] = request.get("address", "")  # for the ranks, as it is in a fresh process
+    if not os.environ[VARIABLE]:
+        del os.environ[VARIABLE]
+    preloaded.differs = restart(request, notes, None)
+    preloaded.imported = partial(os.close, notes)
+    run = become_module(request.get("cold_argv", request["argv"])[2:], PROGRAM)
+    hide_callers(PROGRAM)
+    if can_be_forked(preloaded):
+        beside.attach()
+    preloaded.hide()
+    return run
+
+
+def script_of_rank(rank: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
+    """In the fork of a rank server: the script of a rank."""
+    expect_rank(preloaded, rank["env"])
+    preloaded.imported = partial(set_up_logger_again, preloaded)
+    return script(rank, notes, preloaded)
+
+
+def enter_environment(request: dict[str, Any]) -> None:
+    """The variables and the command line of a request."""
+    os.environ.clear()
+    os.environ.update(request["env"])
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv = list(request["argv"])
+
+
+def restart(
+    request: dict[str, Any], notes: int, telling: Telling | None
+) -> Callable[[dict[str, str | None]], None]:
+    """A function that becomes a fresh interpreter: nothing that was printed so far counts."""
+    printed = os.fstat(1).st_size
+
+    def start_again(needs: dict[str, str | None]) -> None:
+        os.write(notes, json.dumps(needs).encode() + b"\n")
+        os.ftruncate(1, printed)
+        os.lseek(1, printed, os.SEEK_SET)
+        replace_process(request, telling.hand_on() if telling else "")
+
+    return start_again
 
 
 def watch(telling: Telling, preloaded: Preloaded) -> Witness:

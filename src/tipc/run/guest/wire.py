@@ -46,22 +46,35 @@ def _exactly(sock: socket.socket, count: int) -> bytes:
 
 def send_socket(sock: socket.socket, passed: socket.socket) -> None:
     """Pass a socket along."""
-    rights = array.array("i", [passed.fileno()])
-    sock.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+    send_descriptors(sock, [passed.fileno()])
 
 
 def receive_socket(sock: socket.socket) -> socket.socket | None:
     """The next socket that was passed along; None when the other side has gone."""
-    size = array.array("i").itemsize
+    descriptors = receive_descriptors(sock, 1)
+    if not descriptors:
+        return None
+    return socket.socket(fileno=descriptors[0])
+
+
+def send_descriptors(sock: socket.socket, descriptors: list[int]) -> None:
+    """Pass open files along."""
+    rights = array.array("i", descriptors)
+    sock.sendmsg([b"s"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+
+
+def receive_descriptors(sock: socket.socket, count: int) -> list[int]:
+    """So many open files that were passed along; none when the other side has gone."""
+    size = count * array.array("i").itemsize
     try:
         data, rights, _flags, _address = sock.recvmsg(1, socket.CMSG_LEN(size), socket.MSG_CMSG_CLOEXEC)
     except ConnectionError:
-        return None
+        return []
     if not data or not rights:
-        return None
-    descriptor = array.array("i")
-    descriptor.frombytes(rights[0][2][:size])
-    return socket.socket(fileno=descriptor[0])
+        return []
+    descriptors = array.array("i")
+    descriptors.frombytes(rights[0][2][:size])
+    return list(descriptors)
 
 
 def send_array(sock: socket.socket, head: dict[str, Any], body: bytes | memoryview) -> None:
