@@ -97,11 +97,11 @@ def test_an_executor_with_a_queue_is_given_all_that_is_ready(runner: Runner, rep
     assert asked == {"m": (4, ()), "g": (1, ("0",)), "h": (1, ("0",)), "t": (4, ())}
 
 
-def test_a_distributed_launch_may_begin_with_half_of_its_cores_free(runner: Runner, repo: Path) -> None:
+def test_a_distributed_launch_leaves_half_of_its_cores_to_others(runner: Runner, repo: Path) -> None:
     played = Played()
-    plan = plan_of(repo, step("a"), step("launch", threads=2, processes=2), step("c"), step("d"))
+    plan = plan_of(repo, step("launch", threads=2, processes=2), step("b"), step("c"), step("d"))
     runner(plan, executor=played, settings=Settings(cores=2))
-    assert played.together == [{"a"}, {"a", "launch"}, {"c"}, {"c", "d"}]
+    assert played.together == [{"launch"}, {"launch", "b"}, {"b", "c"}, {"c", "d"}]
 
 
 def test_a_step_that_asks_for_more_cores_than_there_are_gets_them_all(runner: Runner, repo: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_deselected_need_is_outdated_when_what_it_needs_runs_again(runner: Run
 
 def test_a_waiting_step_is_overtaken_only_so_often() -> None:
     queue, resources = ReadyQueue(), Resources(2)
-    wide, narrow = Claim(cores=2, least=2), Claim()
+    wide, narrow = Claim(cores=2), Claim()
     resources.take(narrow)
     queue.add(0, wide)
     for number in range(1, OVERTAKES + 5):
@@ -275,7 +275,7 @@ def test_no_claim_is_ever_broken_and_everything_ends(
     for together in played.together:
         held = [gpu for name in together for gpu in claims[name].gpus]
         assert len(held) == len(set(held))
-        assert sum(claims[name].least for name in together if claims[name].cores) <= cores
+        assert sum(claims[name].cores for name in together if claims[name].cores) <= cores
         assert len(together) == 1 or not any(claims[name].alone for name in together)
     for number, one in enumerate(steps):
         assert all(played.order.index(need) < played.order.index(str(number)) for need in one.needs)

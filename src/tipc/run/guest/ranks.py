@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import functools
 import os
+import select
 import signal
 import socket
 import struct
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tipc.run.guest.hearing import PROGRAM, VARIABLE
@@ -62,9 +64,11 @@ class RankServer:
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
+        self.running: set[int] = set()  # descriptors on the ranks that have not ended
+        self.knows_all = True  # of the processes that were started
 
     def attach(self) -> None:
-        """From now on, ``Popen`` asks the rank server first."""
+        """From now on, ``Popen`` asks the rank server first, and nobody sleeps past the end of all ranks."""
         import inspect
         import subprocess
 
@@ -81,12 +85,14 @@ class RankServer:
             if is_rank(asked):
                 pid = self.start(asked)
             if pid is None:
+                self.knows_all = False
                 real(process, *given, **named)
             else:
                 process.pid = pid
                 process._child_created = True
 
         popen._execute_child = unseen(_execute_child)
+        time.sleep = functools.partial(self.sleep, time.sleep)
 
     def start(self, asked: Mapping[str, Any]) -> int | None:
         """The pid of a rank, which is a child of this process; None: there is none, start it as ever."""
@@ -108,7 +114,26 @@ class RankServer:
             self.sock.close()
             return None
         pid: int | None = answer["pid"]
+        if pid is not None and hasattr(os, "pidfd_open"):
+            self.running.add(os.pidfd_open(pid))
         return pid
+
+    def sleep(self, usual: Callable[[float], None], seconds: float) -> None:
+        """The launcher looks once a second whether its ranks have ended: when all have, it is woken."""
+        self._take_ended(0.0)
+        if not self.running or not self.knows_all:
+            usual(seconds)
+            return
+        until = time.monotonic() + seconds
+        while self.running and time.monotonic() < until:
+            self._take_ended(until - time.monotonic())
+
+    def _take_ended(self, seconds: float) -> None:
+        """Wait for a rank to end."""
+        ended, _, _ = select.select(list(self.running), [], [], max(0.0, seconds))
+        for descriptor in ended:
+            self.running.discard(descriptor)
+            os.close(descriptor)
 
 
 def is_rank(asked: Mapping[str, Any]) -> bool:

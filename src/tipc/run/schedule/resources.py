@@ -12,7 +12,6 @@ class Claim:
     """What one step needs while it runs."""
 
     cores: int = 1  # 0: it works on other devices, and its share of the cores is not counted
-    least: int = 1  # cores that must be free when it starts
     gpus: frozenset[str] = frozenset()
     alone: bool = False  # nothing else may run on this machine meanwhile
 
@@ -34,10 +33,11 @@ def claim_of(step: Step, cores: int) -> Claim:
     if step.gpus:
         return Claim(cores=0, gpus=frozenset(f"{step.device}:{gpu}" for gpu in step.gpus))
     wanted = cores_of(step, cores)
-    # Processes of a distributed launch wait for each other anyway: with half of its cores free it may begin,
-    # rather than leave those idle until the rest is free. Threads would spin for the core that they lack.
-    least = (wanted + 1) // 2 if step.processes > 1 else wanted
-    return Claim(cores=wanted, least=least, alone=step.measures)
+    # Processes of a distributed launch wait for each other, and at its end for a launcher that sleeps: half
+    # of its cores are left to others, rather than idle. Threads would spin for the core that they lack.
+    if step.processes > 1 and step.threads <= step.processes:
+        wanted = (wanted + 1) // 2
+    return Claim(cores=wanted, alone=step.measures)
 
 
 class Resources:
@@ -62,7 +62,7 @@ class Resources:
             return True
         if self._alone or claim.alone or (self._jobs and self._running >= self._jobs):
             return False
-        return (not claim.cores or claim.least <= self._free) and not claim.gpus & self._held
+        return (not claim.cores or claim.cores <= self._free) and not claim.gpus & self._held
 
     def take(self, claim: Claim) -> None:
         """A step with this claim has started."""
