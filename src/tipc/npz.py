@@ -36,6 +36,9 @@ def read_npz(path: Name) -> dict[str, NDArray[Any]]:
     import numpy
 
     with open_regular(path) as raw:
+        if raw.read(2) != b"PK":  # numpy would take it for a pickle, and advise to load that
+            raise ValueError("it is not an .npz file")
+        raw.seek(0)
         try:
             with numpy.load(raw, allow_pickle=False) as file:
                 if sum(info.file_size for info in file.zip.infolist()) > MOST_BYTES:

@@ -124,6 +124,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "try-install-repository": ("python", "path", "module"),
     "try-legacy-format": ("config", "mode"),
     "try-room": (),
+    "try-python": (),
     "try-network": (),
     "try-fewer-at-once": (),
     "try-fewer-instructions": (),

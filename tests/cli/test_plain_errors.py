@@ -50,7 +50,7 @@ def called(argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["run", CONFIG, "--jobs", "x"], "--jobs: must be 1, 2, 3, …, not `x`"),
         (["run", CONFIG, "--retries", "-1"], "--retries: must be 0, 1, 2, …, not `-1`"),
         (["run", CONFIG, "--timeout", "soon"], "--timeout: must be a number of seconds above 0, not `soon`"),
-        (["run", CONFIG, "--shard", "7/5"], "--shard: must be like 2/5, not `7/5`"),
+        (["run", CONFIG, "--shard", "7/5"], "--shard: must be like 2/5 (part 2 of 5), not `7/5`"),
         (["history", "-n", "x"], "must be 1, 2, 3, …, not `x`"),
         (["check", "--level", "bas"], "there is no `bas`, only base, amp, pact, all; did you mean `base`?"),
         (["plan"], "CONFIG is missing"),

@@ -171,7 +171,7 @@ def test_a_text_that_a_record_keeps_is_english_and_is_spoken_in_the_language_of_
 
 
 # Their texts are for who calls the library or changes the code, or are translated elsewhere.
-NO_DETAILS = (*ERRORS, *SAYING, "AttributeError", "AssertionError", "ShellNeeded", "error", "wrong")
+NO_DETAILS = (*ERRORS, *SAYING, "AttributeError", "AssertionError", "ShellNeeded", "error")
 # Files whose errors end a program of Python's own, in front of its author.
 FOR_PROGRAMMERS = ("recorder.py", "message.py")
 DETAIL_KEYWORDS = ("error", "problem")

@@ -124,6 +124,13 @@ def test_no_remedy_is_named_that_would_not_help(plan: Plan, tmp_path: Path) -> N
     assert diagnose(elsewhere, train, failed(plan, train), [line]).remedy == ""
 
 
+def test_an_interpreter_that_is_not_there_is_named_with_the_option_that_names_another(plan: Plan) -> None:
+    why = because("not-started", error="no such program: python3")
+    known = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0], reason=why, exit_code=None), [])
+    assert known.cause == "no such program: python3"
+    assert "--python PROGRAM" in known.remedy
+
+
 def test_a_timeout_and_a_kill_have_causes_of_their_own(plan: Plan) -> None:
     late = failed(plan, plan.steps[0], state=TIMEOUT, exit_code=None)
     assert "--timeout" in diagnose(plan, plan.steps[0], late, []).remedy

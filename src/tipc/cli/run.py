@@ -410,5 +410,5 @@ def shard(text: str) -> tuple[int, int]:
     """``2/5``: the second of five parts."""
     part, slash, parts = text.partition("/")
     if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
-        raise argparse.ArgumentTypeError(say("must be like 2/5, not `{text}`", text=text))
+        raise argparse.ArgumentTypeError(say("must be like 2/5 (part 2 of 5), not `{text}`", text=text))
     return int(part), int(parts)

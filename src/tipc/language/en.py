@@ -113,6 +113,7 @@ REASONS = {
     "try-install-repository": "{python} -m pip install -e {path} (PyPI's {module} is another version)",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}, or let the script read the .json",
     "try-network": "connect to the network, set a proxy (https_proxy), or fetch it by hand",
+    "try-python": "name an interpreter that is there: --python PROGRAM",
     "try-room": "make room, then run it again",
     "try-fewer-instructions": "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 before `tipc run`: int8 in the "
     "OpenVINO engine of paddle dies so on CPUs with AMX",

@@ -105,6 +105,7 @@ REASONS = {
     "try-install-repository": "{python} -m pip install -e {path}（PyPI 上的 {module} 是另一个版本）",
     "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}，或让脚本读取 .json",
     "try-network": "连接网络或设置代理（https_proxy）；也可以手动放好它要下载的文件",
+    "try-python": "指定一个存在的解释器：--python PROGRAM",
     "try-room": "腾出空间后重新运行",
     "try-fewer-instructions": "在 `tipc run` 之前设置 ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16："
     "paddle 的 OpenVINO 引擎在有 AMX 的 CPU 上运行 int8 时会这样终止",

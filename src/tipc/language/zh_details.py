@@ -7,6 +7,7 @@ The first template that fits a text is taken: those that begin with a value stan
 
 DETAILS = {
     # Files that cannot be read or written.
+    "it is not an .npz file": "它不是 .npz 文件",
     "it is not a regular file": "它不是普通文件",
     "it is larger than {size}": "它大于 {size}",
     "a line is longer than {size}": "有一行长于 {size}",
@@ -39,6 +40,10 @@ DETAILS = {
     ),
     "test_tipc/parity.py is a skeleton: {error}": "test_tipc/parity.py 还是骨架：{error}",
     "it has the name of a config, and is not one": "它有配置文件的名称，但不是配置文件",
+    # -k
+    "expected `and` or `or`": "应为 `and` 或 `or`",
+    "expected `)`": "应为 `)`",
+    "expected a word": "应为一个词",
     # What the system says.
     "[Errno {number}] {what}: {path}": "[Errno {number}] {what}：{path}",
     "No such file or directory": "没有这个文件或目录",

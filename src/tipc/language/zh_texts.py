@@ -226,7 +226,7 @@ TEXTS = {
     "{option}: {what}": "{option}：{what}",
     "; did you mean `{close}`?": "；是否应为 `{close}`？",
     "must be a number of seconds above 0, not `{text}`": "必须是大于 0 的秒数，而不是 `{text}`",
-    "must be like 2/5, not `{text}`": "应写成 2/5 的形式，而不是 `{text}`",
+    "must be like 2/5 (part 2 of 5), not `{text}`": "应写成 2/5（5 份中的第 2 份）的形式，而不是 `{text}`",
     "must be 0, 1, 2, …, not `{text}`": "必须是 0、1、2……，而不是 `{text}`",
     "must be 1, 2, 3, …, not `{text}`": "必须是 1、2、3……，而不是 `{text}`",
     # CI 的任务摘要

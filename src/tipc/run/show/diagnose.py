@@ -226,6 +226,8 @@ def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> 
 def _likely(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
     if result.state == TIMEOUT:
         return _tell(because("cause-no-end"), because("try-more-time"))
+    if result.reason == because("not-started", error=f"no such program: {step.argv[0]}"):
+        return _tell(result.reason, because("try-python"))
     if result.exit_code == 0:
         return _nothing_left(plan, step, result, log)
     said = _said(plan, step, log, _KNOWN)
