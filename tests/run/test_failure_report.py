@@ -84,12 +84,15 @@ def test_of_a_line_that_was_written_over_the_last_state_counts(tmp_path: Path) -
             "name the script",
         ),
         ("ValueError: shapes do not match", "ValueError: shapes do not match", ""),
+        ("error: lite_data: no train data", "lite_data: no train data", ""),
+        ("train.py: error: argument --epochs: invalid int value: 'x'", "argument --epochs: invalid int", ""),
         ("all is well", "", ""),
     ],
 )
 def test_known_lines_have_a_cause(plan: Plan, line: str, cause: str, remedy: str) -> None:
     told = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0]), ["before", line])
-    assert told.cause == cause
+    assert told.cause.startswith(cause)
+    assert bool(told.cause) == bool(cause)
     assert remedy in told.remedy
 
 

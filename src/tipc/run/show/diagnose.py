@@ -211,6 +211,8 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
     (re.compile(r"FatalError: `Illegal instruction`"), _illegal_instruction),
     (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)"), _quoted),
+    # As programs say it: `error: …`, `train.py: error: …`.
+    (re.compile(r"^(?:[\w./-]+: )?[Ee]rror: (?P<what>\S.*)"), _quoted),
     *_SAID,
 )
 
