@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from damage import Damage, damaged, several_damages
 from tipc.align.recorder import read_recording
 from tipc.certify.evidence.lite_data import read_archive
 from tipc.certify.evidence.params_file import HEAD, read_params
@@ -101,32 +102,7 @@ FORMATS = {
     "zip": Format("x.zip", tuple(map(lite_zip, METHODS)), read_archive),
     "tar": Format("x.tar", tuple(map(lite_tar, ("w", "w:gz", "w:bz2", "w:xz"))), read_archive),
 }
-PLACE = st.floats(0, 1, exclude_max=True)
-DAMAGE = st.lists(
-    st.one_of(
-        st.tuples(st.just("set"), PLACE, st.one_of(st.sampled_from(b"\x00\xff\x80@ "), st.integers(0, 255))),
-        st.tuples(st.just("cut"), PLACE, st.just(0)),
-        st.tuples(st.just("remove"), PLACE, st.integers(1, 40)),
-        st.tuples(st.just("repeat"), PLACE, st.integers(1, 200)),
-    ),
-    min_size=1,
-    max_size=5,
-)
-
-
-def damaged(raw: bytes, damage: list[tuple[str, float, int]]) -> bytes:
-    data = bytearray(raw)
-    for how, where, number in damage:
-        place = int(where * len(data))
-        if how == "set" and data:
-            data[place] = number
-        elif how == "cut":
-            del data[place:]
-        elif how == "remove":
-            del data[place : place + number]
-        elif how == "repeat":
-            data[place:place] = data[place : place + number]
-    return bytes(data)
+DAMAGE = several_damages(b"\x00\xff\x80@ ", longest=200)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -139,7 +115,7 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, name: str) -> None:
 
     @settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(form.samples), DAMAGE)
-    def damage_it(sample: bytes, damage: list[tuple[str, float, int]]) -> None:
+    def damage_it(sample: bytes, damage: Damage) -> None:
         path.unlink()  # another file, not the same one changed: what was read is remembered
         path.write_bytes(damaged(sample, damage))
         with warnings.catch_warnings():

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from damage import bad_bytes, bad_json
 from fabric import Recipe, fabricate, stored
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tipc.bounded
+from damage import bad_bytes, bad_json
 from tipc.certify.verdict_store import load_verdict, verdict_from_json, verdict_to_json
 from tipc.errors import EnvironmentProblem, TipcError, UsageError
 from tipc.kinds import PASSED

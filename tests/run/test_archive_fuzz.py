@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
+from damage import Damage, damaged, several_damages
 from tipc.errors import UsageError
 from tipc.run.prepare.archive import unpack
 
@@ -57,34 +57,8 @@ ARCHIVES: dict[str, Callable[[], bytes]] = {
     "zip, bzip2": lambda: zip_bytes(zipfile.ZIP_BZIP2),
     "zip, lzma": lambda: zip_bytes(zipfile.ZIP_LZMA),
 }
-PLACE = st.floats(0, 1, exclude_max=True)
 # Digits, since numbers in a tar are written so; the rest to break what is binary.
-BYTE = st.one_of(st.sampled_from(b"\x00\xff0789/."), st.integers(0, 255))
-DAMAGE = st.lists(
-    st.one_of(
-        st.tuples(st.just("set"), PLACE, BYTE),
-        st.tuples(st.just("cut"), PLACE, st.just(0)),
-        st.tuples(st.just("remove"), PLACE, st.integers(1, 40)),
-        st.tuples(st.just("repeat"), PLACE, st.integers(1, 600)),
-    ),
-    min_size=1,
-    max_size=5,
-)
-
-
-def damaged(raw: bytes, damage: list[tuple[str, float, int]]) -> bytes:
-    data = bytearray(raw)
-    for how, where, number in damage:
-        place = int(where * len(data))
-        if how == "set" and data:
-            data[place] = number
-        elif how == "cut":
-            del data[place:]
-        elif how == "remove":
-            del data[place : place + number]
-        elif how == "repeat":
-            data[place:place] = data[place : place + number]
-    return bytes(data)
+DAMAGE = several_damages(b"\x00\xff0789/.", longest=600)
 
 
 def refused(archive: Path, target: Path) -> str:
@@ -111,7 +85,7 @@ def test_a_damaged_archive_is_unpacked_or_refused_and_nothing_else(
 
     @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
     @given(DAMAGE)
-    def try_one(damage: list[tuple[str, float, int]]) -> None:
+    def try_one(damage: Damage) -> None:
         made.write_bytes(damaged(raw, damage))
         out = base / f"out{next(rounds)}"
         refusal = refused(made, out)

@@ -33,7 +33,8 @@ from tipc.run.executors.local import LocalExecutor
 
 PROBE = Path(__file__).parents[1] / "probes" / "probe_main.py"
 TIMEOUT = 300.0  # seconds for one question
-MEMORY = 8 * 2**30  # bytes, resident
+MEMORY = 8 * 2**30  # bytes, resident, of all questions that a process has forked for
+OF_ONE = 7 * 2**30  # bytes that one question may ask for: it fails alone, and not its process
 ANSWER_LIMIT = 16 * 2**20
 PULSE = 0.25  # seconds between two looks at what runs
 LOOK_AT_MEMORY = 1.0
@@ -57,6 +58,7 @@ class Asking:
     task: Task
     folder: Path
     deadline: float  # for its next answer
+    beside_others: bool = False  # several questions are tried at once
     size: int = 0  # of its answers so far
     end: str = ""  # why it was ended
 
@@ -140,9 +142,11 @@ class Prober:
         bodies = [self._body(number, question, folder) for number, question in enumerate(asked)]
         requests.write_text(json.dumps(bodies), encoding="utf-8")
         replies.touch()
-        arguments = (str(PROBE), str(requests), str(replies), str(at_once))
+        # A question that takes too long ends by itself; a process that never answers, a little later.
+        seconds = max(1, int(0.9 * self.timeout))
+        arguments = (str(PROBE), str(requests), str(replies), str(at_once), str(OF_ONE), str(seconds))
         task = self._task(asked[0].group, arguments, log)
-        self._prepared.append(Asking(asked, task, folder, 0.0))
+        self._prepared.append(Asking(asked, task, folder, 0.0, at_once > 1 and len(asked) > 1))
         return task
 
     def _task(self, group: QuestionGroup, arguments: tuple[str, ...], log: Path) -> Task:
@@ -189,6 +193,9 @@ class Prober:
                 self._ends[question.digest] = End(end, limited=bool(asking.end or outcome.error))
                 continue
             answer = read_answer(question.key[0], json.dumps(line.get("answer")))
+            if answer.limited and asking.beside_others:
+                self._ends[question.digest] = End(answer.error, limited=True)
+                continue
             self._keep(question, answer, asking.folder / str(number))
 
     def _keep(self, question: Question, answer: Answer, folder: Path) -> None:
@@ -242,10 +249,10 @@ class Prober:
                 self.started(task, self.executor.start(task))
             self._wait(say)
             before, left = left, self.open_questions(asked)
-            if len(left) < len(before):
+            limited = [one for one in left if self._is_limited(one)]
+            if len(left) < len(before) and (at_once == 1 or len(limited) < len(left)):
                 continue
-            limited = any(self._ends[one.digest].limited for one in left if one.digest in self._ends)
-            if at_once == 1 or len(left) == 1 or not limited:
+            if at_once == 1 or len(before) == 1 or not limited:
                 break
             at_once = 1
         for question in left:
@@ -254,6 +261,9 @@ class Prober:
             self._keep(question, answer, self.scratch)
         for question in asked:
             self._answers.setdefault(question.digest, Answer())
+
+    def _is_limited(self, question: Question) -> bool:
+        return question.digest in self._ends and self._ends[question.digest].limited
 
     def _wait(self, say: Callable[[str], None]) -> None:
         while self._running:
@@ -339,7 +349,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     found = []
     with path.open(encoding="utf-8", errors="replace") as stream:
         for text in stream.read(ANSWER_LIMIT).split("\n"):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 line = json.loads(text)
                 if isinstance(line, dict):
                     found.append(line)

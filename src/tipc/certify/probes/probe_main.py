@@ -1,14 +1,18 @@
-"""Answers a list of questions about models and weights: ``python probe_main.py REQUESTS ANSWERS AT_ONCE``.
+"""Answers a list of questions about models and weights:
+``python probe_main.py REQUESTS ANSWERS AT_ONCE BYTES SECONDS``.
 
 REQUESTS is JSON: a list of ``{"id": …, "kind": one of KINDS, …}``. For each, a line
 ``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
-process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer.
+process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer. So does one that
+asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -35,7 +39,8 @@ KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 MOST_AT_ONCE = 4
 
 
-def main(requests: str, answers: str, at_once: int) -> int:
+def main(requests: str, answers: str, at_once: int, most_bytes: int, most_seconds: int) -> int:
+    """Answer every question; each failure is an answer, too."""
     with open(requests, encoding="utf-8") as stream:
         questions = json.load(stream)
     sys.path += [entry for question in questions for entry in question["path"] if entry not in sys.path]
@@ -49,23 +54,34 @@ def main(requests: str, answers: str, at_once: int) -> int:
     while questions or running:
         while questions and len(running) < at_once:
             question = questions.pop(0)
-            running[_fork(question, answers)] = question["id"]
+            running[_fork(question, answers, most_bytes, most_seconds)] = question["id"]
         pid, status = os.wait()
-        code = os.waitstatus_to_exitcode(status)
         name = running.pop(pid)
-        if code:
-            _write(
-                answers, name, {"error": f"the probe was killed by signal {-code}" if code < 0 else "it died"}
-            )
+        death = _death(os.waitstatus_to_exitcode(status), most_seconds)
+        if death:
+            _write(answers, name, death)
     return 0
 
 
-def _fork(question: dict[str, Any], answers: str) -> int:
+def _death(code: int, most_seconds: int) -> dict[str, Any]:
+    """The answer for a process that ended without one; nothing if it has answered."""
+    if code == 0:
+        return {}
+    if code == -signal.SIGALRM:
+        return {"error": f"the probe gave no answer within {most_seconds} s", "limited": True}
+    if code < 0:
+        return {"error": f"the probe was killed by signal {-code}"}
+    return {"error": "it died"}
+
+
+def _fork(question: dict[str, Any], answers: str, most_bytes: int, most_seconds: int) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if pid:
         return pid
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
+    signal.alarm(most_seconds)
     begin = time.perf_counter()
     answer = _answer(question)
     answer["seconds"] = time.perf_counter() - begin
@@ -82,7 +98,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         import traceback
 
         traceback.print_exc()
-        return {"error": f"{type(error).__name__}: {error}"[:2000]}
+        return {"error": probe_run.short(error), "limited": probe_run.is_out_of_memory(error)}
 
 
 def _use_the_older_form() -> None:
@@ -120,4 +136,4 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _leave(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    _leave(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])))

@@ -40,6 +40,8 @@ def _one(asked: dict[str, Any], target: str) -> dict[str, Any]:
         predict = _predictor(asked)
         return predict(feeds, asked, target)
     except (RuntimeError, ValueError, OSError, NotImplementedError, AttributeError, TypeError) as error:
+        if is_out_of_memory(error):
+            raise
         return {"error": short(error)}
 
 
@@ -216,8 +218,16 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts[0].ndim else np.stack(parts)
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether paddle or numpy asked for more memory than the probe may have."""
+    return isinstance(error, MemoryError) or "ResourceExhausted" in str(error) or "bad_alloc" in str(error)
+
+
 def short(error: BaseException) -> str:
-    """The line of paddle's long message that tells what is wrong."""
+    """The line of paddle's long message that tells what is wrong: not the condition that did not hold."""
     text = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in text if "Error" in line or "Hint" in line] or text
-    return f"{type(error).__name__}: {telling[-1] if telling else ''}"[:400]
+    plain = [line for line in text if not line.startswith("[Hint")] or text
+    telling = [line for line in plain if "Error" in line or line.startswith("(")] or plain
+    told = f"{type(error).__name__}: {telling[-1] if telling else ''}"[:400]
+    # A damaged model is quoted in it, with whatever bytes it has.
+    return "".join([sign if sign.isprintable() else "\ufffd" for sign in told])

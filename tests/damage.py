@@ -1,9 +1,13 @@
-"""Ways to damage a file: bytes that are lost, turned or added, and JSON with a value that does not belong."""
+"""Ways to damage a file: bytes that are lost, turned or added, and JSON with a value that does not belong.
+
+It lies beside the tests of every stage: each has files of others to read.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -89,3 +93,47 @@ def bad_json(draw: st.DrawFn, raw: bytes) -> bytes:
         data = replaced(data, at, draw(st.sampled_from(ODD)))
     lines[number] = json.dumps(data).encode("utf-8", "surrogatepass")
     return b"\n".join(lines)
+
+
+Damage = list[tuple[str, float, int]]  # what is done, where (a share of the length), and a number
+PLACE = st.floats(0, 1, exclude_max=True)
+
+
+def several_damages(telling: bytes, longest: int) -> st.SearchStrategy[Damage]:
+    """Up to five: a byte set, often to a telling one; the end cut off; a part lost or twice there."""
+    byte = st.one_of(st.sampled_from(telling), st.integers(0, 255))
+    one = st.one_of(
+        st.tuples(st.just("set"), PLACE, byte),
+        st.tuples(st.just("cut"), PLACE, st.just(0)),
+        st.tuples(st.just("remove"), PLACE, st.integers(1, 40)),
+        st.tuples(st.just("repeat"), PLACE, st.integers(1, longest)),
+    )
+    return st.lists(one, min_size=1, max_size=5)
+
+
+def damage_by_chance(chance: Random, telling: bytes, longest: int) -> Damage:
+    """The same for tests that read many files in one go, which hypothesis cannot hand over."""
+    found: Damage = []
+    for _ in range(chance.randint(1, 5)):
+        how = chance.choice(("set", "set", "cut", "remove", "repeat"))
+        number = chance.randint(1, longest)
+        if how == "set":
+            number = chance.choice((chance.choice(telling), chance.randrange(256)))
+        found.append((how, chance.random(), number))
+    return found
+
+
+def damaged(raw: bytes, damage: Damage) -> bytes:
+    """The bytes after all that."""
+    data = bytearray(raw)
+    for how, where, number in damage:
+        place = int(where * len(data))
+        if how == "set" and data:
+            data[place] = number
+        elif how == "cut":
+            del data[place:]
+        elif how == "remove":
+            del data[place : place + number]
+        elif how == "repeat":
+            data[place:place] = data[place : place + number]
+    return bytes(data)
