@@ -62,11 +62,12 @@ INTERVAL = ("loss", "avg_", "ips")
 EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b", re.IGNORECASE)
 TRAINING = re.compile(r"\[train\]", re.IGNORECASE)
 # The end of a line that was wrapped, and how the next one goes on: with a figure, a unit or a further name.
-WRAPPED = re.compile(r"(?:,|:|\d|\bsec)\s*$")
+WRAPPED = re.compile(r"(?:,|:|\d|\bsec)$")
 GOES_ON = re.compile(
     r"\s*(?:[\d.]+\s*(?:sec|ms|images|samples|imgs)\b|(?:sec|images/sec|samples/sec)\b"
     r"|(?:avg_(?:reader_cost|batch_cost|samples|ips)|loss):)"
 )
+WRAPPED_END = len(" sec")  # so much of a line's end tells: to look for it from each place on takes far longer
 MOST_WRAPPED = 4  # lines of one
 # ``paddle.Model``: ``Epoch 1/6``, then ``step 1/2 - loss: 1.9635 - acc: 0.5000 - 82ms/step``; the same of an
 # evaluation stands between ``Eval begin...`` and ``Eval samples: 8``.
@@ -145,7 +146,7 @@ class TrainingReader:
         self._settle()
         if not has_one_of(INTERVAL, text):
             return
-        if WRAPPED.search(text):
+        if _may_be_wrapped(text):
             self.waiting = [(number, text)]
         else:
             self.found.add(number, text)
@@ -159,7 +160,7 @@ class TrainingReader:
         """Whether a line is the rest of the one that waits: rich wraps at the width of a terminal."""
         last, before = self.waiting[-1]
         near = number == last + 1 and len(self.waiting) < MOST_WRAPPED
-        return near and bool(WRAPPED.search(before) and GOES_ON.match(text))
+        return near and GOES_ON.match(text) is not None and _may_be_wrapped(before)
 
     def _settle(self) -> None:
         if self.waiting:
@@ -209,6 +210,11 @@ class ModelLines:
     def with_epoch(self, text: str) -> str:
         """The line of a step, with its epoch in it."""
         return MODEL_STEP.sub(rf"Epoch {self.epoch} iter \1 ", text, count=1)
+
+
+def _may_be_wrapped(text: str) -> bool:
+    """Whether a line ends as one does that goes on in the next."""
+    return WRAPPED.search(text.rstrip()[-WRAPPED_END:]) is not None
 
 
 def training_line(number: int, text: str) -> TrainingLine:
@@ -311,6 +317,7 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
 # Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.
 TELLING = re.compile(r"loss|cost|(?:^|_)ips$|^grad|_norm$", re.IGNORECASE)
 NO_FIGURE = re.compile(r"[:=]\s*\[?\s*[-+]?(?i:nan|inf)")
+NO_FIGURE_WORDS = ("nan", "inf")
 
 
 class FiniteReader:
@@ -321,7 +328,7 @@ class FiniteReader:
 
     def feed(self, number: int, text: str) -> None:
         """See one line."""
-        if self.found is not None or not NO_FIGURE.search(text):
+        if self.found is not None or not has_one_of(NO_FIGURE_WORDS, text) or not NO_FIGURE.search(text):
             return
         for key, value, _ in pairs(text):
             if not math.isfinite(value) and (TELLING.search(key) or METRIC.match(key)):
