@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 # Control characters but tab and line end, in seven and eight bits, and what turns the direction of a text.
@@ -33,23 +35,43 @@ def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
+@dataclass
+class _Written:
+    """What a stream has got so far."""
+
+    whole_lines: bool = True  # a line begins with what comes next
+
+
 class Visible:
-    """A text stream that lets no foreign command through to a terminal or to GitHub, whatever wrote it."""
+    """A text stream that lets no command through to a terminal or to GitHub, whatever wrote it.
+
+    A movement of the cursor in the name of a model would hide what stands above it. So tipc's own colours and
+    movements have a stream of their own, ``styled``, for text that was made visible before.
+    """
 
     def __init__(self, stream: TextIO, environment: Mapping[str, str]) -> None:
         self._stream = stream
         self._unfit = _ALL
+        self._unfit_styled = _ALL
         if stream.isatty():
-            self._unfit = _FOREIGN
+            self._unfit_styled = _FOREIGN
         self._on_github = environment.get("GITHUB_ACTIONS") == "true"
-        self._at_start = True  # of a line
+        self._written = _Written()
 
     def allow_colours(self) -> None:
         """Colours are wished where there is no terminal, too: `--color always | less -R`."""
-        if self._unfit is _ALL:
-            self._unfit = _UNCOLOURED
+        if self._unfit_styled is _ALL:
+            self._unfit_styled = _UNCOLOURED
+
+    def styled(self) -> Visible:
+        """The same stream for tipc's own colours and movements."""
+        twin = copy(self)  # which knows of what the other one has written
+        twin._unfit = self._unfit_styled
+        return twin
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_stream":  # of one that is being copied
+            raise AttributeError(name)
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
@@ -57,11 +79,11 @@ class Visible:
         safe = self._unfit.sub(_escaped, text)
         if self._on_github:
             head, newline, rest = safe.partition("\n")
-            if self._at_start:
+            if self._written.whole_lines:
                 head = _COMMAND.sub(r"\1\\\2", head)
             safe = head + newline + _COMMAND.sub(r"\1\\\2", rest)
             if safe:
-                self._at_start = safe.endswith("\n")
+                self._written.whole_lines = safe.endswith("\n")
         self._stream.write(safe)
         return len(text)
 
@@ -73,6 +95,15 @@ class Visible:
     def write_command(self, line: str) -> None:
         """A line for GitHub that is our own."""
         self._stream.write(self._unfit.sub(_escaped, line) + "\n")
+
+
+def styled(stream: TextIO) -> TextIO:
+    """The stream for text with colours or movements of tipc's own, in which all else is visible already."""
+    twin = getattr(stream, "styled", None)
+    if twin is None:
+        return stream
+    made: TextIO = twin()
+    return made
 
 
 def write_command(stream: TextIO, line: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toy_repo
 from hypothesis import given
@@ -82,12 +84,77 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_colours_and_movements_and_nothing_else() -> None:
+def test_a_terminal_gets_our_colours_and_movements_and_nothing_else() -> None:
     terminal = Terminal()
-    Visible(terminal, {}).write("\x1b[31mred\x1b[0m\r\x1b[2K \x1b]0;title\x07 \x9b31m \x1bPq\x1b\\ \u202e")
+    Visible(terminal, {}).styled().write(
+        "\x1b[31mred\x1b[0m\r\x1b[2K \x1b]0;title\x07 \x9b31m \x1bPq\x1b\\ \u202e"
+    )
     assert terminal.getvalue() == (
         "\x1b[31mred\x1b[0m\r\x1b[2K \\u001b]0;title\\u0007 \\u009b31m \\u001bPq\\u001b\\ \\u202e"
     )
+
+
+def test_a_terminal_gets_no_colour_and_no_movement_that_is_not_ours() -> None:
+    terminal = Terminal()
+    Visible(terminal, {}).write("\x1b[31mred\x1b[0m\r\x1b[2K\x1b[1A\n")
+    assert terminal.getvalue() == "\\u001b[31mred\\u001b[0m\\u000d\\u001b[2K\\u001b[1A\n"
+
+
+# What tipc itself never writes: seven lines up, and a background.
+MOVES = "\x1b[7A\x1b[45mx\x9b7A"
+MOVED = re.compile(b"\x1b\\[7A|\x1b\\[45m|\xc2\x9b|\x1b\\]")
+MOVING_TRAIN = """\
+import time
+for number in range(10):
+    print(f'epoch: 1 iter: {number}/20 loss: 0.5 \\x1b[7A\\x1b[45mx \\x9b7A ips: 3.2 images/sec', flush=True)
+    time.sleep(0.1)
+raise SystemExit('ValueError: \\x1b[7A\\x1b[45mbad \\x9b7A')
+"""
+ON_A_TERMINAL = [
+    ["lint", "CONFIG"],
+    ["plan", "CONFIG"],
+    ["plan", "--json", "CONFIG"],
+    ["run", "--cold", "-v", "CONFIG"],
+    ["report"],
+    ["certify"],
+    ["check", f"re{MOVES}"],
+    ["align", "a.npz", "a.npz"],
+    ["explain", MOVES],
+]
+
+
+def written_on_a_terminal(words: list[str], cwd: Path) -> bytes:
+    """All bytes that a terminal gets of a command."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm-256color"}
+    for name in ("NO_COLOR", "CI", "GITHUB_ACTIONS"):
+        environ.pop(name, None)
+    process = subprocess.Popen(words, cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env=environ)
+    os.close(theirs)
+    written = b""
+    try:
+        while block := os.read(ours, 65536):
+            written += block
+    except OSError:  # the last one has closed it
+        pass
+    os.close(ours)
+    process.wait(100)
+    return written
+
+
+def test_no_name_and_no_log_moves_the_cursor_of_a_terminal(tmp_path: Path) -> None:
+    config = toy_repo.make(tmp_path / f"re{MOVES}")
+    config = config.parent.rename(config.parent.with_name(f"to{MOVES}")) / config.name
+    text = config.read_text().replace("model_name:toy", f"model_name:to{MOVES}")
+    config.write_text(text.replace("./lite_data", f"./lite{MOVES}"))
+    (tmp_path / f"re{MOVES}" / "train.py").write_text(MOVING_TRAIN)
+    np.savez(tmp_path / "a.npz", **{f"data/{MOVES}": np.ones(2)})
+    for words in ON_A_TERMINAL:
+        argv = [str(config) if word == "CONFIG" else word for word in words]
+        written = written_on_a_terminal([sys.executable, "-m", "tipc", *argv], tmp_path)
+        assert not MOVED.search(written), (words, written)
+        assert b"Traceback" not in written
+        assert b"[7A" in written or words == ["report"], (words, written)  # it was shown, harmless
 
 
 @pytest.mark.parametrize(
@@ -128,7 +195,7 @@ def test_colours_that_are_wished_are_written_into_a_pipe_and_nothing_else_is() -
     out.write("\x1b[31mred\x1b[0m ")
     assert stream.getvalue() == "\\u001b[31mred\\u001b[0m "
     out.allow_colours()
-    out.write("\x1b[31mred\x1b[0m \x1b[2J\x1b]0;title\x07\r")
+    out.styled().write("\x1b[31mred\x1b[0m \x1b[2J\x1b]0;title\x07\r")
     assert stream.getvalue().endswith(" \x1b[31mred\x1b[0m \\u001b[2J\\u001b]0;title\\u0007\\u000d")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tipc.cli.options import Parser
 from tipc.errors import code_of
 from tipc.language import plural, say
+from tipc.visible import styled, visible, visible_name
 
 if TYPE_CHECKING:
     from tipc.align import Alignment, TensorDifference
@@ -111,10 +112,10 @@ def show(alignment: Alignment) -> None:
         else:
             figures = [say(tensor.state), ""]
         row = [sign, tensor.stage, tensor.name, *figures, f"{tensor.threshold:.0e}", bar(tensor)]
-        table.add_row(*map(Text, row))
-    console = Console(file=sys.stdout, highlight=False)
+        table.add_row(*[Text(visible_name(cell)) for cell in row])
+    console = Console(file=styled(sys.stdout), highlight=False)
     console.print(table)
-    console.print(Text(conclusion(alignment)))
+    console.print(Text(visible(conclusion(alignment))))
 
 
 def bar(tensor: TensorDifference) -> str:

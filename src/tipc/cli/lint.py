@@ -19,7 +19,7 @@ from tipc.config.source import Source, source_of
 from tipc.errors import UsageError, code_of, wording
 from tipc.language import say, sentence
 from tipc.meant import one_of
-from tipc.visible import write_command
+from tipc.visible import styled, write_command
 
 
 def parser() -> argparse.ArgumentParser:
@@ -209,9 +209,10 @@ def _report(
     from tipc.run.show.colour import coloured
 
     colour = coloured(sys.stdout)
+    out = styled(sys.stdout)
     for group in render.grouped(shown, each=options.each):
         first = group[0]
-        sys.stdout.write(render.text(first, sources[first.path], colour=colour))
+        out.write(render.text(first, sources[first.path], colour=colour))
         sys.stdout.write(render.others(group) + "\n")
     for finding in changes.mended:
         place = f"{finding.path}:{finding.line} {finding.code}"

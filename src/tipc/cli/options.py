@@ -58,6 +58,7 @@ class Parser(argparse.ArgumentParser):
         self, prog: str, description: str = "", *, usage: str | None = None, epilog: str = ""
     ) -> None:
         super().__init__(prog, usage, description, epilog, formatter_class=Formatter)
+        self.color = False  # Python 3.14 would colour the page, around names that nobody has looked through
 
     def format_help(self) -> str:
         """The page of ``--help``; its texts are written in English where the options are."""

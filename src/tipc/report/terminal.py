@@ -35,6 +35,7 @@ from tipc.run.show.colour import coloured
 from tipc.run.show.failure import ways_on
 from tipc.run.show.fold import breaks
 from tipc.run.show.progress import printable
+from tipc.visible import styled, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,14 +95,14 @@ def write_lines(stream: TextIO, lines: Iterable[Line]) -> None:
     from rich.text import Text
 
     console = Console(
-        file=stream,
+        file=styled(stream),
         highlight=False,
         soft_wrap=True,
         no_color=not coloured(stream),
         force_terminal=coloured(stream) or None,
     )
     for line in lines:
-        text = Text.assemble(*line)
+        text = Text.assemble(*[(visible(words), style) for words, style in line])
         for row in _broken(line, text, console):
             console.print(row)
 

@@ -21,6 +21,7 @@ from tipc.run.show.log_tail import tail
 from tipc.run.show.progress import Progress, place, printable
 from tipc.run.show.results_log import PLAIN, YELLOW
 from tipc.run.show.training_line import training_line
+from tipc.visible import styled
 
 REFRESH = 0.5  # seconds
 REFRESH_MEASURING = 2.0  # while a step's figures count, tipc keeps still
@@ -39,7 +40,9 @@ class LiveProgress(Progress):
 
     def __init__(self, stream: TextIO, total: int, verbosity: int = 0) -> None:
         super().__init__(stream, total, verbosity)
-        self._console = Console(file=stream, highlight=False, soft_wrap=True, no_color=not coloured(stream))
+        self._console = Console(
+            file=styled(stream), highlight=False, soft_wrap=True, no_color=not coloured(stream)
+        )
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._now: dict[tuple[str, str], _Now] = {}
         self._drawn = 0.0

@@ -6,6 +6,8 @@ import shutil
 from types import TracebackType
 from typing import TextIO
 
+from tipc.visible import styled, visible_name
+
 CLEAR = "\r\x1b[2K"
 
 
@@ -13,7 +15,7 @@ class StatusLine:
     """A context manager; on what is no terminal it says nothing."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream = styled(stream)
         self._shown = False
 
     def __enter__(self) -> StatusLine:
@@ -33,6 +35,6 @@ class StatusLine:
         from rich.cells import set_cell_size
 
         width = shutil.get_terminal_size().columns - 1
-        self._stream.write(f"{CLEAR}{set_cell_size(text, width).rstrip()}\r")
+        self._stream.write(f"{CLEAR}{set_cell_size(visible_name(text), width).rstrip()}\r")
         self._stream.flush()
         self._shown = True

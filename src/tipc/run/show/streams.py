@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, TextIO
 
+from tipc.visible import styled
+
 
 class Enduring:
     """A text stream that goes silent, for good, when nobody reads it any more."""
@@ -14,6 +16,10 @@ class Enduring:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+    def styled(self) -> Enduring:
+        """The same for tipc's own colours and movements."""
+        return Enduring(styled(self._stream))
 
     def write(self, text: str) -> int:
         """Write, or be silent."""
