@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from tipc.config.chains import Evidence, chain_of, has_benchmark
-from tipc.config.dialects import FAMILIES, KEYS, TABLES, Keys, dialect_of_chain, has_table, load
+from tipc.config.dialects import FAMILIES, TABLES, Keys, dialect_of_chain, has_table, keys_of, load
 from tipc.config.scripts import digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
 from tipc.errors import Message, UsageError, wording
@@ -192,10 +192,9 @@ def family_of(source: Source, repo: str | Path, chain: str) -> tuple[str | None,
 
 def family_by_lines(source: Source, chain: str, *, prefer: str | None = None) -> str | None:
     """The family whose lines a file has; None where it has at most half of any. ``prefer`` decides a tie."""
-    families = KEYS.get(chain, {})
     texts = [line.text for line in source.seen()]
     best, most = None, 0.5
-    for name, keys in families.items():
+    for name, keys in keys_of(chain).items():
         score = _score(keys, texts)
         if score > most or (score == most and best is not None and name == prefer):
             best, most = name, score

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,9 +13,6 @@ from tipc.kinds import (
     BENCHMARK_CHAIN,
     CHAINS,
     DY2STATIC_CHAIN,
-    INFER_CHAIN,
-    ONNX_CHAIN,
-    PTQ_CHAIN,
     TRAIN_CHAIN,
 )
 from tipc.meant import one_of
@@ -42,7 +40,7 @@ FAMILIES = {
 }
 NAMES = tuple(FAMILIES)
 
-_TRAIN: dict[str, Keys] = {
+TRAIN_KEYS: dict[str, Keys] = {
     "models": ((12, "trainer:"), (16, "eval:"), (21, "norm_export:"), (26, "inference:")),
     "seg": ((6, "--iters:"), (14, "trainer:"), (28, "--model_path:"), (46, "--config:")),
     "ocr": (
@@ -59,26 +57,12 @@ _TRAIN: dict[str, Keys] = {
     ),
     "det": ((6, "epoch:"), (9, "pretrain_weights:"), (14, "trainer:"), (37, "infer_mode:")),
 }
-KEYS: dict[str, dict[str, Keys]] = {
-    TRAIN_CHAIN: _TRAIN,
-    PTQ_CHAIN: {
-        "models": ((4, "--model_path:"), (5, "--output_dir:"), (10, "trainer:"), (17, "--model-dir:")),
-        "seg": ((4, "--model_dir:"), (6, "--config:"), (10, "trainer:"), (17, "--config:")),
-        "ocr": ((3, "Global.pretrained_model:"), (4, "Global.save_inference_dir:"), (5, "infer_model:")),
-        "clas": _TRAIN["clas"],
-        "det": ((3, "filename:"), (6, "weights:"), (7, "kl_quant_export:")),
-    },
-    ONNX_CHAIN: {
-        "models": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
-        "seg": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
-        "ocr": ((4, "--det_model_dir:"), (8, "--rec_model_dir:"), (9, "--rec_save_file:")),
-        "clas": ((10, "inference_model_url:"), (12, "Global.use_onnx:"), (13, "Global.inference_model_dir:")),
-        "det": ((3, "filename:"), (7, "norm_export:"), (15, "infer_mode:"), (17, "cmd:")),
-    },
+# Of the chains whose files are read by the tables of the training; others have theirs with their tables.
+_KEYS: dict[str, dict[str, Keys]] = {
+    TRAIN_CHAIN: TRAIN_KEYS,
     # The first section of such a file has the first 22 lines of the training layout.
-    DY2STATIC_CHAIN: {"seg": _TRAIN["seg"][:2], "clas": _TRAIN["clas"][:3]},
-    INFER_CHAIN: {"ocr": ((3, "infer_model:"), (4, "infer_export:"), (6, "inference:"))},
-    BENCHMARK_CHAIN: {name: _TRAIN[name] for name in ("seg", "ocr", "clas", "det")},
+    DY2STATIC_CHAIN: {"seg": TRAIN_KEYS["seg"][:2], "clas": TRAIN_KEYS["clas"][:3]},
+    BENCHMARK_CHAIN: {name: TRAIN_KEYS[name] for name in ("seg", "ocr", "clas", "det")},
 }
 
 # chain → family → "module:attribute" of its table. A chain and a family that are not here are never native.
@@ -95,6 +79,33 @@ for _chain in CHAINS.values():
         TABLES[_chain.name] = {
             name: f"tipc.config.dialects.{_chain.tables}:{name.upper()}" for name in _families
         }
+
+
+@cache
+def keys_of(chain: str) -> Mapping[str, Keys]:
+    """By what lines the files of each family are known, for a chain.
+
+    A chain with a file of tables may have ``KEYS`` there. Where it has none, the words that its layouts
+    expect before a colon are as good.
+    """
+    if chain in _KEYS:
+        return _KEYS[chain]
+    found: dict[str, Keys] = {}
+    if chain not in TABLES:
+        return found
+    module = import_module(f"tipc.config.dialects.{CHAINS[chain].tables}")
+    given: Mapping[str, Keys] = getattr(module, "KEYS", {})
+    for name in TABLES[chain]:
+        found[name] = given.get(name) or _expected_keys(load(name, chain))
+    return found
+
+
+def _expected_keys(dialect: Dialect) -> Keys:
+    found = []
+    for row in dialect.layout.rows:
+        if row.keys and row.reads:
+            found.append((row.index, f"{row.keys[0]}:"))
+    return tuple(found)
 
 
 # Plug-ins are asked for no chain that is built in.

@@ -15,6 +15,8 @@ from tipc.config.layout import Layout, Row
 from tipc.config.rules import Inference, SkipRule, Whole
 from tipc.kinds import CPU, GPU
 
+# (line index, beginning of that line): what a family's files have at their places.
+KEYS = {"ocr": ((3, "infer_model:"), (4, "infer_export:"), (6, "inference:"))}
 _LINES = Layout(
     (
         header(0, "infer_params"),

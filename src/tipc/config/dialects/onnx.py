@@ -8,6 +8,14 @@ from tipc.config.layout import Layout, Row
 from tipc.config.rules import Choice, Conversion, Fixed, Inference, Whole
 from tipc.kinds import CPU, GPU
 
+# (line index, beginning of that line): what a family's files have at their places.
+KEYS = {
+    "models": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
+    "seg": ((4, "--model_dir:"), (7, "--save_file:"), (10, "inference:"), (11, "--onnx_file:")),
+    "ocr": ((4, "--det_model_dir:"), (8, "--rec_model_dir:"), (9, "--rec_save_file:")),
+    "clas": ((10, "inference_model_url:"), (12, "Global.use_onnx:"), (13, "Global.inference_model_dir:")),
+    "det": ((3, "filename:"), (7, "norm_export:"), (15, "infer_mode:"), (17, "cmd:")),
+}
 MODE = "paddle2onnx_infer"
 # The converter installs packages into the environment while it runs, unless its optimiser is switched off.
 _QUIET = " --optimize_tool None"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from tipc.config.dialects import clas
+from tipc.config.dialects import TRAIN_KEYS, clas
 from tipc.config.dialects.chain_rules import chain
 from tipc.config.dialects.families import MKLDNN_FP16, QUANT_NOT_INT8
 from tipc.config.dialects.layouts import changed, filler, header
 from tipc.config.layout import Layout, Row
 from tipc.config.rules import Fixed, Inference, SkipRule, Whole
 from tipc.kinds import CPU, GPU, QUANTISE
+
+# (line index, beginning of that line): what a family's files have at their places.
+KEYS = {
+    "models": ((4, "--model_path:"), (5, "--output_dir:"), (10, "trainer:"), (17, "--model-dir:")),
+    "seg": ((4, "--model_dir:"), (6, "--config:"), (10, "trainer:"), (17, "--config:")),
+    "ocr": ((3, "Global.pretrained_model:"), (4, "Global.save_inference_dir:"), (5, "infer_model:")),
+    "clas": TRAIN_KEYS["clas"],
+    "det": ((3, "filename:"), (6, "weights:"), (7, "kl_quant_export:")),
+}
 
 # ------------------------------------------------------------------------------------- models, seg: 20 lines
 _LINES = Layout(
