@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from tipc.errors import PASSED, TipcError
 from tipc.language import language, say
 
 if TYPE_CHECKING:
+    from tipc.report.reporters import Reporter
     from tipc.report.view import RunView
 
 STDOUT = "-"
@@ -26,6 +27,7 @@ def main(argv: list[str]) -> int:
     from tipc.report.load import load_views, remember
     from tipc.run.show.shown import shown_path
 
+    forms = _forms({"junit": args.junit, "json": args.json, args.format: args.output})
     views = load_views(args.runs)
     try:
         remember(views)
@@ -41,13 +43,9 @@ def main(argv: list[str]) -> int:
         print(f"{say('report: ')}{shown_path(page)}", file=sys.stderr)
         if args.open:
             _open(page)
-    wanted = {"junit": args.junit, "json": args.json, args.format: args.output}
-    for name, target in wanted.items():
-        if name and target is not None:
-            from tipc.report.reporters import reporter
-
-            chosen = True
-            _write(target, reporter(name).parts(views))
+    for form, target in forms:
+        chosen = True
+        _write(target, form.parts(views))
     if args.markdown is not None:
         from tipc.report.markdown import matrix_markdown
         from tipc.report.wording import LANGUAGES
@@ -57,6 +55,17 @@ def main(argv: list[str]) -> int:
     if not chosen:
         _print_summaries(views)
     return PASSED
+
+
+def _forms(wanted: Mapping[str | None, str | None]) -> list[tuple[Reporter, str]]:
+    """The forms that were asked for, and where each goes; raises for one that there is not."""
+    found = []
+    for name, target in wanted.items():
+        if name and target is not None:
+            from tipc.report.reporters import reporter
+
+            found.append((reporter(name), target))
+    return found
 
 
 def _print_summaries(views: Sequence[RunView]) -> None:

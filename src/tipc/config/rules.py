@@ -13,10 +13,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tipc.config.layout import Layout
-from tipc.kinds import EXPORT, PARAMETERS, STRUCTURES, Chain
+from tipc.kinds import EXPORT, MODEL_FORMATS, Chain
 
 Condition = tuple[str, str, str]
-MODEL_FILES = (tuple(f"*{ending}" for ending in STRUCTURES), (f"*{PARAMETERS}",))
+# The two files of an exported model, each in one of paddle's own formats.
+MODEL_FILES = (
+    tuple(f"*{one.structure}" for one in MODEL_FORMATS.values()),
+    tuple(dict.fromkeys(f"*{one.parameters}" for one in MODEL_FORMATS.values())),
+)
 
 
 class Choice(NamedTuple):
