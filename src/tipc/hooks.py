@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tipc.certify.registry import Check
     from tipc.config.rules import Dialect, OwnChain
-    from tipc.kinds import Device
+    from tipc.kinds import Device, ModelFormat, Precision
     from tipc.report.reporters import Reporter
     from tipc.run.executors.executor_kinds import ExecutorKind
 
@@ -43,6 +43,14 @@ class Hooks:
     @hookspec
     def tipc_devices(self) -> list[Device]:  # type: ignore[empty-body]
         """Kinds of devices (``tipc.kinds.Device``)."""
+
+    @hookspec
+    def tipc_precisions(self) -> list[Precision]:  # type: ignore[empty-body]
+        """Precisions that engines compute in (``tipc.kinds.Precision``)."""
+
+    @hookspec
+    def tipc_model_formats(self) -> list[ModelFormat]:  # type: ignore[empty-body]
+        """Formats of exported models (``tipc.kinds.ModelFormat``)."""
 
     @hookspec
     def tipc_dialects(self) -> list[Dialect]:  # type: ignore[empty-body]

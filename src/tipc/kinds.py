@@ -157,16 +157,89 @@ def _keep_devices_of_plugins() -> None:
 
 
 # --------------------------------------------------------------------------------------- exported models
-STRUCTURES = (".pdmodel", ".json")  # of a network, the older form first
-PARAMETERS = ".pdiparams"
+class ModelFormat(NamedTuple):
+    """A format of exported models that paddle's inference opens: two files, known by their endings."""
+
+    name: str
+    structure: str  # of the file with the network
+    parameters: str  # of the file with its weights
+
+    @property
+    def legacy(self) -> bool:
+        """In paddle's older form: the newer one is told by its ending, here and in paddle itself."""
+        return self.structure != ".json"
+
+    @property
+    def files(self) -> tuple[tuple[str, ...], ...]:
+        """What an export in this format alone leaves, for ``Rules.model_files`` of a dialect."""
+        return (f"*{self.structure}",), (f"*{self.parameters}",)
+
+
+def tipc_model_formats() -> list[ModelFormat]:
+    """paddle's own formats, the older one first."""
+    return [
+        ModelFormat("pdmodel", ".pdmodel", ".pdiparams"),
+        ModelFormat("json", ".json", ".pdiparams"),
+    ]
+
+
+MODEL_FORMATS = {one.name: one for one in tipc_model_formats()}
+
+
+@cache
+def model_formats() -> tuple[ModelFormat, ...]:
+    """The built-in formats and those of plug-ins, for stages that read what an export left."""
+    from tipc import hooks
+
+    added = hooks.collect("tipc_model_formats", ModelFormat, lambda one: one.name, taken=tuple(MODEL_FORMATS))
+    return (*MODEL_FORMATS.values(), *added.values())
+
 
 # ------------------------------------------------------------------------------------------ precisions
 FP32 = "fp32"
 FP16 = "fp16"
 BF16 = "bf16"
 INT8 = "int8"
-PRECISIONS = (FP32, FP16, BF16, INT8)  # of numbers
 LOW_PRECISIONS = (FP16, BF16)
+
+
+class Precision(NamedTuple):
+    """A precision of numbers, and what an engine that computes in it may differ from the trained network."""
+
+    name: str
+    noise: float  # in a column of answers, as a share of its spread
+    decisions: float  # the share of arg-max decisions that must be the same
+
+
+def tipc_precisions() -> list[Precision]:
+    """The precisions that come with tipc, the finest first."""
+    return [
+        # A share of 1e-3 is 60 dB: no decision of weight hangs on it.
+        Precision(FP32, noise=1e-3, decisions=0.999),
+        Precision(FP16, noise=0.03, decisions=0.98),  # 11 bits in place of 24
+        Precision(BF16, noise=0.1, decisions=0.95),  # 8 bits
+        # The simulation of int8 in training against int8 itself: sums are exact, each layer rounds again to
+        # 8 bits, and one float's last bit decides between two steps.
+        Precision(INT8, noise=0.25, decisions=0.9),
+    ]
+
+
+PRECISIONS = {precision.name: precision for precision in tipc_precisions()}
+
+
+def find_precision(name: str) -> Precision | None:
+    """A precision by its name; plug-ins are asked for names that are not built in, and theirs are kept."""
+    if name not in PRECISIONS:
+        _keep_precisions_of_plugins()
+    return PRECISIONS.get(name)
+
+
+@cache
+def _keep_precisions_of_plugins() -> None:
+    from tipc import hooks
+
+    added = hooks.collect("tipc_precisions", Precision, lambda one: one.name, taken=tuple(PRECISIONS))
+    PRECISIONS.update(added)
 
 
 def precision_word(value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,37 @@ def tipc_executors():
 def tipc_reporters():
     return [Reporter("short", "one word", lambda views: views[-1].state.upper() + "\\n")]
 """
+ROW = """\
+        Chain(
+            "game", "a chain of games", headers=("game_params",), tables="game", families=("models",)
+        ),
+"""
+# The same table as a file of ``tipc.config.dialects``.
+GAME = """
+from tipc.config.dialects.chain_rules import chain
+from tipc.config.layout import Layout, Row
+from tipc.config.rules import Inference, Whole
+
+LINES = Layout(
+    (
+        Row(0, "header", keys=("game_params",), kind="header"),
+        Row(1, "model_name", "v", ("model_name",), "name"),
+        Row(2, "python", "v", ("python",), "python"),
+        Row(3, "pack", "v", ("pack",), "script"),
+        Row(4, "inference", "v", ("inference",), "script"),
+        Row(5, "use_gpu", "kl", kind="flag"),
+        Row(6, "model_dir", "kv", kind="path"),
+    )
+)
+WHOLE = Whole(
+    modes=("toy_infer",),
+    script="{pack}",
+    export="{python} {script} --out={model_dir}",
+    saved="{model_dir}",
+)
+RUN = {"cpu": Inference("{python} {inference} {=use_gpu} {+model_dir}", (), "{log_path}/infer.log")}
+MODELS = chain("models", "Game", LINES, WHOLE, RUN)
+"""
 ENGINE = """
 NAME = "toy engine"
 PRECISION = "fp8"
@@ -182,6 +214,7 @@ def test_a_device_is_known_to_lint(outside: Path) -> None:
         ('Chain("toy"', 'Chain("ptq"', ("plan", TOY_CONFIG)),
         ('"HR001"', '"TP301"', ("checks",)),
         ('"counting", "counts"', '"local", "counts"', ("run", CONFIG, "--executor", "counting")),
+        ('"short", "one word"', '"junit", "one word"', ("report", "--format", "short")),
     ],
 )
 def test_a_name_that_is_taken_is_one_message(
@@ -216,6 +249,25 @@ def test_a_chain(outside: Path) -> None:
     assert [json.loads(line)["chain"] for line in everything.splitlines()] == ["toy", "train"]
 
 
+def test_a_chain_in_the_tree_is_a_row_and_a_file(outside: Path) -> None:
+    """With neither a script nor ``--dialect`` its files are known by the lines that its table expects."""
+    tree = outside / "tree" / "tipc"
+    shutil.copytree(ROOT / "src" / "tipc", tree, ignore=shutil.ignore_patterns("__pycache__"))
+    kinds = tree / "kinds.py"
+    before = "        Chain(JS_CHAIN,"
+    assert before in kinds.read_text()
+    kinds.write_text(kinds.read_text().replace(before, ROW + before))
+    (tree / "config" / "dialects" / "game.py").write_text(GAME)
+    (outside / "repo" / TOY_CONFIG).write_text(TOY.replace("toy_params", "game_params"))
+    command = [sys.executable, "-m", "tipc", "plan", TOY_CONFIG, "--json"]
+    env = {**os.environ, "PYTHONPATH": str(outside / "tree")}
+    done = subprocess.run(command, cwd=outside / "repo", env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["chain"], plan["dialect"]) == ("game", "models")
+    assert [step["kind"] for step in plan["steps"]] == ["export", "infer"]
+
+
 def test_a_format_of_exported_files(outside: Path) -> None:
     assert planned(outside)["steps"][0]["produces"] == ["out/toy/*.toy"]
 
@@ -223,6 +275,21 @@ def test_a_format_of_exported_files(outside: Path) -> None:
 def test_a_check(outside: Path) -> None:
     assert "HR001" in tipc(outside, "checks")
     assert "there is none" in tipc(outside, "check", code=1)
+
+
+def test_an_engine_that_is_taken_or_incomplete_is_one_message(outside: Path) -> None:
+    code = "from tipc.certify.engines import all_engines\nall_engines()"
+    env = {**os.environ, "PYTHONPATH": str(outside / "site")}
+    engine = outside / "site" / "toy_engine.py"
+    wrong = {
+        "has `onednn`, a name that is taken": ENGINE.replace("toy engine", "onednn"),
+        "has an engine without applies": ENGINE.replace("def applies", "def applied"),
+    }
+    for message, text in wrong.items():
+        engine.write_text(text)
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert "EnvironmentProblem" in done.stderr
+        assert message in done.stderr
 
 
 def test_an_engine_and_its_precision(outside: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
-from tipc.kinds import DEVICES, LANGUAGES
+from tipc.kinds import LANGUAGES, find_device
 from tipc.language.details import detail
 from tipc.language.entry import Described
 from tipc.reasons import Reason
@@ -93,8 +93,10 @@ def sentence(reason: Reason | None, into: str = "") -> str:
     if template is None:
         return bare
     for name in ("device", "asked"):
-        if values.get(name) in DEVICES:
-            values[name] = DEVICES[str(values[name])].title
+        word = str(values.get(name, ""))
+        device = find_device(word) if word.isidentifier() else None
+        if device is not None:
+            values[name] = device.title
     if "inputs" in values:
         inputs = str(values["inputs"]).split(", ")
         values["inputs"] = enumeration([say(name, into) for name in inputs], into)

@@ -10,7 +10,6 @@ from tipc.certify.check_text import finding_message
 from tipc.kinds import (
     BAD,
     CPU,
-    DEVICES,
     FAIL,
     FLAKY,
     GPU,
@@ -19,6 +18,7 @@ from tipc.kinds import (
     STATE_OF_STATUS,
     UNCERTIFIED,
     UNCHECKED,
+    find_device,
     mark_of,
 )
 from tipc.language import language, say
@@ -60,9 +60,10 @@ def infer_table(
     named = [CPU, GPU]  # the specification's columns; another device gets one where a model ran on it
     columns = list(words.infer_columns)
     for device, _ in matrix.infer:
-        if device in DEVICES and device not in named:
+        known = find_device(device)
+        if known is not None and device not in named:
             named.append(device)
-            columns.insert(-1, f"device_{DEVICES[device].title}")
+            columns.insert(-1, f"device_{known.title}")
     rows = []
     for row in matrix.rows:
         if not row.infer:

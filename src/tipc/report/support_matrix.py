@@ -22,6 +22,7 @@ from tipc.kinds import (
     TRAININGS,
     UNCERTIFIED,
     find_device,
+    find_precision,
 )
 from tipc.language import sentence
 from tipc.plan.model import Skip
@@ -181,7 +182,7 @@ def _skipped(skip: Skip) -> tuple[str, str]:
     device, precision = skip.device, skip.settings.get("precision", "")
     if not find_device(device):
         device = "other"
-    if precision not in PRECISIONS:
+    if not find_precision(precision):
         precision = FP32
     return device, precision
 
@@ -197,4 +198,4 @@ def _train_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]
 
 
 def _infer_rank(key: tuple[str, str]) -> tuple[tuple[int, str], tuple[int, str]]:
-    return _rank(tuple(DEVICES), key[0]), _rank(PRECISIONS, key[1])
+    return _rank(tuple(DEVICES), key[0]), _rank(tuple(PRECISIONS), key[1])

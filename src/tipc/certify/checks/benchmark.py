@@ -13,7 +13,7 @@ from tipc.certify.evidence.input_images import input_images
 from tipc.certify.evidence.option_values import argument, flag_true
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import CPU, GPU, PRECISIONS
+from tipc.kinds import CPU, GPU, find_precision
 from tipc.message import Message, wording
 from tipc.run.record.facts import PredictorFacts
 
@@ -318,7 +318,7 @@ def wrong_setting(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Messa
             "the block says {told} threads; the predictor had {seen}", told=threads, seen=ran[0].threads
         )
     precision = str(block.get("model", {}).get("precision", "")).lower()
-    if precision in PRECISIONS and precision not in {one.precision for one in ran}:
+    if find_precision(precision) and precision not in {one.precision for one in ran}:
         return wording(
             "the block says {told}; the predictor computed in {seen}", told=precision, seen=ran[0].precision
         )
@@ -361,7 +361,7 @@ def of_the_block(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Sequen
             fitting.append(one)
             continue
         engine_fits = not onednn or same(str(one.engine == "onednn"), onednn)
-        precision_fits = precision not in PRECISIONS or one.precision == precision
+        precision_fits = not find_precision(precision) or one.precision == precision
         if engine_fits and precision_fits:
             fitting.append(one)
     return fitting or ran

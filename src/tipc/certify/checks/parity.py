@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from tipc.certify.compare.agreement import BF16, FP16, FP32, INT8, Bound, columns, compare
+from tipc.certify.compare.agreement import (
+    BF16,
+    FP16,
+    FP32,
+    INT8,
+    Bound,
+    bound_of_precision,
+    columns,
+    compare,
+)
 from tipc.certify.evidence.answers import ModelAnswer
 from tipc.certify.evidence.deployed_images import DeployedImages, answered_as_trained
 from tipc.certify.evidence.evaluations import seen_evaluation
@@ -81,12 +90,13 @@ def trial_of(scene: StepScene, source: str, engine: str = NATIVE) -> Answered | 
     return None
 
 
-def bound_for(scene: StepScene, source: str) -> Bound:
-    """How much noise is agreement for this model: by its numbers, its precision, and what rounding
-    does to it."""
+def bound_for(scene: StepScene, source: str, engine: str = NATIVE) -> Bound:
+    """How much noise is agreement for this model in an engine: by its numbers, its precision and the
+    engine's, and what rounding does to it."""
     base = INT8
     if scene.cell.precision != PACT:
         base = bound_of_numbers(scene)
+    base = base.or_coarser(bound_of_precision(engine_precision(engine)))
     plain, moved = trial_of(scene, source), trial_of(scene, f"{ROUNDED} {source}")
     if plain is None or moved is None or plain.error or moved.error:
         return base
@@ -133,7 +143,7 @@ def against_evaluation(scene: StepScene, engine: str = NATIVE) -> Compared | Non
     if evaluation is None or trial is None or trial.error:
         return None
     found = likenesses(evaluation.outputs, trial.outputs, evaluation.samples)
-    bound = bound_for(scene, EVALUATION)
+    bound = bound_for(scene, EVALUATION, engine)
     if is_flat(found):
         inside = likeness_inside(evaluation.outputs, trial.inner)
         # Values inside may be any: they tell something only where they agree.
@@ -159,7 +169,7 @@ def against_network(scene: StepScene, engine: str = NATIVE) -> Compared | None:
     found = likenesses(own, trial.outputs, samples_of(trial.trial.feeds))
     if not found:
         return None
-    return Compared(trial, found, bound_for(scene, SEEDED))
+    return Compared(trial, found, bound_for(scene, SEEDED, engine))
 
 
 def evidence_of(*compared: Compared | None) -> dict[str, Any]:

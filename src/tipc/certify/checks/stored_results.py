@@ -9,10 +9,9 @@ from pathlib import Path
 from tipc.certify.evidence.predictions import compare_predictions, predictions, read_predictions
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
-from tipc.kinds import FP32, INT8, PACT, PRECISIONS
+from tipc.kinds import FP32, INT8, PACT, find_precision
 from tipc.message import wording
 
-PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(PRECISIONS)})(?![a-z0-9])", re.IGNORECASE)
 SUFFIXES = (".txt", ".json", ".jsonl", ".log")
 
 
@@ -27,11 +26,18 @@ def stored_results(scene: StepScene) -> list[Path]:
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.suffix not in SUFFIXES:
             continue
-        named = PRECISION.search(path.name)
-        other_precision = named is not None and named[1].lower() != precision
-        if scene.plan.model in f"{path.parent.name}/{path.name}" and not other_precision:
+        named = precision_in(path.name)
+        if scene.plan.model in f"{path.parent.name}/{path.name}" and named in ("", precision):
             found.append(path)
     return found
+
+
+def precision_in(name: str) -> str:
+    """The precision that a file's name has as a word of its own; empty where it has none."""
+    for word in re.split("[^a-z0-9]+", name.lower()):
+        if find_precision(word):
+            return word
+    return ""
 
 
 @check(

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tipc import kinds
 from tipc.message import Message, wording
 
 Array = NDArray[Any]
 
-# Noise in a column as a share of its spread. A share of 1e-3 is 60 dB: no decision of weight hangs on it.
-FLOAT_NOISE = 1e-3
 # Times what a rounding of every input and weight does. Engines add up in other orders and fuse operators
 # (Winograd's convolutions lose two or three bits more than the plain sum): 32 roundings in place of one.
 ROUNDINGS = 32.0
@@ -29,7 +28,6 @@ ROUNDINGS = 32.0
 MOST_NOISE = 0.3
 LAST_DIGITS = 4e-6  # of a column's largest value: some 32 units in the last place of float32
 FLAT = 1e-4  # a spread of less than this share of the answers' size is none: the answers do not differ
-FLOAT_DECISIONS = 0.999  # share of arg-max decisions that must be the same
 TIE = 1e-5  # of the spread: two classes as near as this are a tie
 TURNED = 4.0  # times the usual difference: two classes as near as this may change places
 
@@ -38,20 +36,29 @@ TURNED = 4.0  # times the usual difference: two classes as near as this may chan
 class Bound:
     """How much noise is agreement."""
 
-    noise: float = FLOAT_NOISE
-    decisions: float = FLOAT_DECISIONS
+    noise: float  # in a column, as a share of its spread
+    decisions: float  # share of arg-max decisions that must be the same
 
     def with_sensitivity(self, sensitivity: float) -> Bound:
         """The bound for a network that makes this much noise of a rounding."""
         return Bound(min(max(self.noise, ROUNDINGS * sensitivity), MOST_NOISE), self.decisions)
 
+    def or_coarser(self, other: Bound) -> Bound:
+        """The bound that allows what one of two allows."""
+        return Bound(max(self.noise, other.noise), min(self.decisions, other.decisions))
 
-FP32 = Bound()
-FP16 = Bound(noise=0.03, decisions=0.98)  # 11 bits in place of 24
-BF16 = Bound(noise=0.1, decisions=0.95)  # 8 bits
-# The simulation of int8 in training against int8 itself: sums are exact, each layer rounds again to 8 bits,
-# and one float's last bit decides between two steps.
-INT8 = Bound(noise=0.25, decisions=0.9)
+
+def bound_of_precision(name: str) -> Bound:
+    """How much noise is agreement for an engine that computes in a precision; for one that nobody knows, as
+    much as in fp32."""
+    precision = kinds.find_precision(name) or kinds.PRECISIONS[kinds.FP32]
+    return Bound(precision.noise, precision.decisions)
+
+
+FP32 = bound_of_precision(kinds.FP32)
+FP16 = bound_of_precision(kinds.FP16)
+BF16 = bound_of_precision(kinds.BF16)
+INT8 = bound_of_precision(kinds.INT8)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene
-from tipc.kinds import EXPORT, INFER, PARAMETERS, STRUCTURES
+from tipc.kinds import EXPORT, INFER, ModelFormat, model_formats
 from tipc.plan.model import Step
 from tipc.run.record.facts import ExportFacts, PredictorFacts, StepFacts
 
@@ -19,12 +19,8 @@ class ExportedModel:
 
     structure: Path
     parameters: Path
+    format: ModelFormat
     facts: ExportFacts | None = None
-
-    @property
-    def legacy(self) -> bool:
-        """In the older form."""
-        return self.structure.suffix == STRUCTURES[0]
 
 
 def exports_seen(facts: StepFacts | None) -> list[ExportFacts]:
@@ -77,9 +73,10 @@ def _models(scene: PlanScene, step: Step) -> list[ExportedModel]:
         return seen
     folder = scene.path(step.model_dir)
     found = []
-    for suffix in STRUCTURES:
-        for structure in sorted(folder.glob(f"*{suffix}")):
-            model = _files(structure.with_suffix(""), None)
+    for one in model_formats():
+        for structure in sorted(folder.glob(f"*{one.structure}")):
+            prefix = structure.with_name(structure.name.removesuffix(one.structure))
+            model = _files(prefix, None)
             if model is not None:
                 found.append(replace(model, facts=_moved_from(model, exports_seen(scene.facts(step)))))
     return found
@@ -96,12 +93,12 @@ def _moved_from(model: ExportedModel, exports: Sequence[ExportFacts]) -> ExportF
 
 def _files(prefix: Path, export: ExportFacts | None) -> ExportedModel | None:
     """The two files of a prefix; a name may have dots, so nothing is cut off."""
-    parameters = prefix.with_name(prefix.name + PARAMETERS)
-    for suffix in STRUCTURES:
-        structure = prefix.with_name(prefix.name + suffix)
+    for one in model_formats():
+        structure = prefix.with_name(prefix.name + one.structure)
+        parameters = prefix.with_name(prefix.name + one.parameters)
         known = export is None or not export.files or str(structure) in export.files
         if known and structure.is_file() and parameters.is_file():
-            return ExportedModel(structure, parameters, export)
+            return ExportedModel(structure, parameters, one, export)
     return None
 
 

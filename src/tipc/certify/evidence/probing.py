@@ -19,7 +19,7 @@ from tipc.certify.evidence.trials import NATIVE, Answered, Trial, kind_of, trial
 from tipc.certify.evidence.weights_file import find_weights
 from tipc.certify.scene import PlanScene, Witnessed
 from tipc.command import Command
-from tipc.kinds import EVAL, EXPORT, FP32, INFER, INT8, TRAIN
+from tipc.kinds import EVAL, EXPORT, FP32, INFER, INT8, TRAIN, model_formats
 from tipc.npz import read_npz
 from tipc.plan.model import Step
 from tipc.plan.target.interpreter import resolve
@@ -112,11 +112,16 @@ def questions_about(
     model = exported_model(scene, step)
     if model is None:
         if step.model_dir:
-            body = {"structure": "", "model_dir": str(scene.path(step.model_dir))}
+            endings = " or ".join(f"*{one.structure}" for one in model_formats())
+            body = {"structure": "", "model_dir": str(scene.path(step.model_dir)), "endings": endings}
             yield question("model", scene, step, body)
         return
     files = (str(model.structure), str(model.parameters))
-    body = {"structure": str(model.structure), "model_dir": str(model.structure.parent)}
+    body = {
+        "structure": str(model.structure),
+        "params": str(model.parameters),
+        "model_dir": str(model.structure.parent),
+    }
     yield from run_questions(scene, step, scratch, rounding=rounding)
     protocol = scene.repo / "test_tipc" / "parity.py"
     if protocol.is_file():
@@ -188,20 +193,24 @@ def question(
     files: tuple[str, ...] = (),
 ) -> Question:
     """A question with the interpreter and the environment of the step that it is about."""
-    structure = str(body["structure"])
-    legacy = structure.endswith(".pdmodel") or (
-        not structure and any(Path(body["model_dir"]).glob("*.pdmodel"))
-    )
     path = environment(os.environ, step.env).get("PYTHONPATH", "")
     entries = [Path(entry) for entry in path.split(os.pathsep) if entry]
     body = {
         "kind": kind,
         "repo": scene.plan.repo,
         "path": [str(entry) for entry in entries if is_outside(entry, scene.repo)],
-        "legacy": legacy,
+        "legacy": _is_legacy(body),
         **body,
     }
     return Question((kind, scene.plan.key, step.id), group_of(scene, step), body, asked, files)
+
+
+def _is_legacy(body: Mapping[str, Any]) -> bool:
+    """Whether a question is about a model in paddle's older form; without one, the folder tells."""
+    structure = Path(body["structure"]).name
+    if not structure:
+        return any(Path(body["model_dir"]).glob("*.pdmodel"))
+    return any(one.legacy and structure.endswith(one.structure) for one in model_formats())
 
 
 def group_of(scene: PlanScene, step: Step) -> QuestionGroup:

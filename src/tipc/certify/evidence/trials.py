@@ -256,4 +256,4 @@ def kind_of(scene: PlanScene, step: Step, model: ExportedModel) -> Model:
         for one in predictors_seen(scene.facts(infer)):
             used.add(one.engine)
     quantised = cell is not None and cell.precision == PACT
-    return Model(model.legacy, quantised, frozenset(used))
+    return Model(model.format.legacy, quantised, frozenset(used))

@@ -17,16 +17,16 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     structure = question["structure"]
     if not structure:
         raise FileNotFoundError(
-            f"no structure (*.pdmodel or *.json) with parameters in {question['model_dir']}"
+            f"no structure ({question['endings']}) with parameters in {question['model_dir']}"
         )
-    prefix = os.path.splitext(structure)[0]
-    reply = {"structure": os.path.basename(structure), "parameters": os.path.basename(prefix) + ".pdiparams"}
+    params = question["params"]
+    reply = {"structure": os.path.basename(structure), "parameters": os.path.basename(params)}
     if structure.endswith(".json"):
-        return {**reply, **_inspect_pir(structure, prefix)}
-    return {**reply, **_inspect_legacy(prefix)}
+        return {**reply, **_inspect_pir(structure, os.path.splitext(structure)[0])}
+    return {**reply, **_inspect_legacy(structure, params)}
 
 
-def _inspect_legacy(prefix: str) -> dict[str, Any]:
+def _inspect_legacy(structure: str, params: str) -> dict[str, Any]:
     import paddle
 
     paddle.enable_static()
@@ -34,7 +34,12 @@ def _inspect_legacy(prefix: str) -> dict[str, Any]:
         scope = paddle.static.Scope()
         with paddle.static.scope_guard(scope):
             executor = paddle.static.Executor(paddle.CPUPlace())
-            program, inputs, outputs = paddle.static.load_inference_model(prefix, executor)
+            program, inputs, outputs = paddle.static.load_inference_model(
+                os.path.dirname(structure),
+                executor,
+                model_filename=os.path.basename(structure),
+                params_filename=os.path.basename(params),
+            )
             block = program.global_block()
             names = [var.name for var in block.vars.values() if var.persistable]
             arrays = {}

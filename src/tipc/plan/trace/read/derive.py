@@ -17,8 +17,8 @@ from tipc.kinds import (
     GPU,
     INFER,
     PREPARE,
-    STRUCTURES,
     TRAIN,
+    model_formats,
     precision_word,
 )
 from tipc.message import english_text
@@ -344,8 +344,8 @@ def _produces(here: Link) -> tuple[str, ...]:
         return trained_files(here.weights)
     if here.kind == EXPORT and here.model_dir:
         inside, beside = [], []
-        for ending in STRUCTURES:
-            inside.append(f"{here.model_dir}/*{ending}")
-            beside.append(f"{here.model_dir}{ending}")
+        for one in model_formats():
+            inside.append(f"{here.model_dir}/*{one.structure}")
+            beside.append(f"{here.model_dir}{one.structure}")
         return ("|".join([*inside, *beside]),)
     return ()
