@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 from certify_paddle_repo import make_paddle_repo, write_config
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "plan"))
+from toy_chain import TABLE
+
 pytestmark = [pytest.mark.paddle, pytest.mark.xdist_group("certify_paddle")]
 
-PLUGIN = """
+PLUGIN = (
+    TABLE
+    + """
 import coarse_engine
 import unfused_engine
 from tipc.config.dialects import load
-from tipc.config.dialects.chain_rules import chain
-from tipc.config.layout import Layout, Row
-from tipc.config.rules import Inference, OwnChain, Whole
+from tipc.config.rules import OwnChain
 from tipc.hooks import hookimpl
 from tipc.kinds import Chain, Device, ModelFormat, Precision
 from tipc.run.executors.executor_kinds import ExecutorKind
@@ -55,28 +58,6 @@ def tipc_dialects():
     return [models._replace(name="toyish", rules=models.rules._replace(model_files=TOY.files))]
 
 
-LINES = Layout(
-    (
-        Row(0, "header", keys=("toy_params",), kind="header"),
-        Row(1, "model_name", "v", ("model_name",), "name"),
-        Row(2, "python", "v", ("python",), "python"),
-        Row(3, "pack", "v", ("pack",), "script"),
-        Row(4, "inference", "v", ("inference",), "script"),
-        Row(5, "use_gpu", "kl", kind="flag"),
-        Row(6, "model_dir", "kv", kind="path"),
-        Row(7, "image_dir", "kv", kind="path"),
-    )
-)
-WHOLE = Whole(
-    modes=("toy_infer",),
-    script="{pack}",
-    export="{python} {script} --save-inference-dir={model_dir}",
-    saved="{model_dir}",
-)
-COMMAND = "{python} {inference} {=use_gpu} {+model_dir} {+image_dir}"
-RUN = {"cpu": Inference(COMMAND, (), "{log_path}/infer.log")}
-
-
 @hookimpl
 def tipc_chains():
     table = chain("models", "Toy", LINES, WHOLE, RUN)
@@ -96,6 +77,7 @@ class Counting(LocalExecutor):
 def tipc_executors():
     return [ExecutorKind("counting", "counts", Counting, lambda executor: 1)]
 """
+)
 # paddle's own kernels, with nothing replaced or fused: another way to the same answers.
 UNFUSED = """
 NAME = "unfused"
@@ -175,23 +157,22 @@ import paddle
 import net
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--save-inference-dir")
+parser.add_argument("--out")
 args = parser.parse_args()
 model = net.build(False)
 model.eval()
 spec = [paddle.static.InputSpec([None, 3, 16, 16], "float32", name="x")]
 static = paddle.jit.to_static(model, input_spec=spec, full_graph=True)
-paddle.jit.save(static, args.save_inference_dir + "/inference")
+paddle.jit.save(static, args.out + "/inference")
 """
 TOY_CHAIN = """\
 ===========================toy_params===========================
 model_name:tiny
 python:python3
 pack:pack.py
-inference:deploy/inference_python/infer.py --precision=fp32 --batch-size=4 --benchmark=True
+inference:deploy/inference_python/infer.py --precision=fp32 --batch-size=4 --img-path=./lite_data/val
 --use-gpu:cpu
 --model-dir:./output/toy
---img-path:./lite_data/val
 """
 TRAIN_CONFIG = "test_tipc/configs/tiny/train_infer_python.txt"
 

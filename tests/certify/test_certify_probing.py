@@ -30,7 +30,14 @@ def group(repo: Path, interpreter: str = sys.executable) -> QuestionGroup:
 
 
 def questions(tmp_path: Path, count: int) -> list[Question]:
-    body = {"kind": "model", "structure": "", "model_dir": str(tmp_path), "path": [], "legacy": False}
+    body = {
+        "kind": "model",
+        "structure": "",
+        "endings": "*.pdmodel",
+        "model_dir": str(tmp_path),
+        "path": [],
+        "legacy": False,
+    }
     return [
         Question(("model", "plan", str(index)), group(tmp_path), {**body, "number": index})
         for index in range(count)

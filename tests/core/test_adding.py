@@ -15,16 +15,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "plan"))
 from plan_samples import MODELS  # noqa: E402
+from toy_chain import TABLE  # noqa: E402
 
-PLUGIN = """
+PLUGIN = (
+    TABLE
+    + """
 from pathlib import Path
 
 import toy_engine
 from tipc.certify.registry import check, failed, passed
 from tipc.config.dialects import load
-from tipc.config.dialects.chain_rules import chain
-from tipc.config.layout import Layout, Row
-from tipc.config.rules import Inference, OwnChain, Whole
+from tipc.config.rules import OwnChain
 from tipc.hooks import hookimpl
 from tipc.kinds import Chain, Device
 from tipc.report.reporters import Reporter
@@ -40,26 +41,6 @@ def tipc_devices():
 @hookimpl
 def tipc_dialects():
     return [load("models")._replace(name="toyish", title="Toy")]
-
-
-LINES = Layout(
-    (
-        Row(0, "header", keys=("toy_params",), kind="header"),
-        Row(1, "model_name", "v", ("model_name",), "name"),
-        Row(2, "python", "v", ("python",), "python"),
-        Row(3, "pack", "v", ("pack",), "script"),
-        Row(4, "inference", "v", ("inference",), "script"),
-        Row(5, "use_gpu", "kl", kind="flag"),
-        Row(6, "model_dir", "kv", kind="path"),
-    )
-)
-WHOLE = Whole(
-    modes=("toy_infer",),
-    script="{pack}",
-    export="{python} {script} --out={model_dir}",
-    saved="{model_dir}",
-)
-RUN = {"cpu": Inference("{python} {inference} {=use_gpu} {+model_dir}", (), "{log_path}/infer.log")}
 
 
 @hookimpl
@@ -103,37 +84,14 @@ def tipc_executors():
 def tipc_reporters():
     return [Reporter("short", "one word", lambda views: views[-1].state.upper() + "\\n")]
 """
+)
 ROW = """\
         Chain(
-            "game", "a chain of games", headers=("game_params",), tables="game", families=("models",)
+            "game", "a chain of games", headers=("toy_params",), tables="game", families=("models",)
         ),
 """
 # The same table as a file of ``tipc.config.dialects``.
-GAME = """
-from tipc.config.dialects.chain_rules import chain
-from tipc.config.layout import Layout, Row
-from tipc.config.rules import Inference, Whole
-
-LINES = Layout(
-    (
-        Row(0, "header", keys=("game_params",), kind="header"),
-        Row(1, "model_name", "v", ("model_name",), "name"),
-        Row(2, "python", "v", ("python",), "python"),
-        Row(3, "pack", "v", ("pack",), "script"),
-        Row(4, "inference", "v", ("inference",), "script"),
-        Row(5, "use_gpu", "kl", kind="flag"),
-        Row(6, "model_dir", "kv", kind="path"),
-    )
-)
-WHOLE = Whole(
-    modes=("toy_infer",),
-    script="{pack}",
-    export="{python} {script} --out={model_dir}",
-    saved="{model_dir}",
-)
-RUN = {"cpu": Inference("{python} {inference} {=use_gpu} {+model_dir}", (), "{log_path}/infer.log")}
-MODELS = chain("models", "Game", LINES, WHOLE, RUN)
-"""
+GAME = TABLE + 'MODELS = chain("models", "Game", LINES, WHOLE, RUN)\n'
 ENGINE = """
 NAME = "toy engine"
 PRECISION = "fp8"
@@ -258,7 +216,6 @@ def test_a_chain_in_the_tree_is_a_row_and_a_file(outside: Path) -> None:
     assert before in kinds.read_text()
     kinds.write_text(kinds.read_text().replace(before, ROW + before))
     (tree / "config" / "dialects" / "game.py").write_text(GAME)
-    (outside / "repo" / TOY_CONFIG).write_text(TOY.replace("toy_params", "game_params"))
     command = [sys.executable, "-m", "tipc", "plan", TOY_CONFIG, "--json"]
     env = {**os.environ, "PYTHONPATH": str(outside / "tree")}
     done = subprocess.run(command, cwd=outside / "repo", env=env, capture_output=True, text=True, timeout=120)
