@@ -10,16 +10,14 @@ from tipc.certify.checks.parity import (
     Compared,
     against_evaluation,
     against_network,
-    bound_for,
     broken_engine,
-    engine_precision,
     evidence_of,
-    trial_of,
     undecided,
 )
 from tipc.certify.compare.agreement import Bound
 from tipc.certify.evidence.answers import ParityAnswer
 from tipc.certify.evidence.likeness import Likeness, likenesses
+from tipc.certify.evidence.parity_bounds import bound_for, engine_precision, trial_of
 from tipc.certify.evidence.trials import EVALUATION, NATIVE, SEEDED, SIMULATED, Answered, samples_of
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene

@@ -3,7 +3,6 @@ engine."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from tipc.certify.compare.agreement import (
-    BF16,
-    FP16,
-    FP32,
-    INT8,
     Bound,
-    bound_of_precision,
     columns,
     compare,
 )
@@ -25,12 +19,11 @@ from tipc.certify.evidence.deployed_images import DeployedImages, answered_as_tr
 from tipc.certify.evidence.evaluations import seen_evaluation
 from tipc.certify.evidence.exported import exported_model
 from tipc.certify.evidence.likeness import Likeness, is_flat, likeness_inside, likenesses
-from tipc.certify.evidence.params_file import kinds_of_numbers
+from tipc.certify.evidence.parity_bounds import bound_for, engine_precision, trial_of
 from tipc.certify.evidence.trials import (
     EVALUATION,
     NATIVE,
     ONE_BY_ONE,
-    ROUNDED,
     SEEDED,
     Answered,
     deployments,
@@ -80,59 +73,6 @@ class Compared:
         engine, source = self.trial.trial.engine, self.trial.trial.source
         batch = self.trial.trial.batch
         return [{"engine": engine, "source": source, "batch": batch, **one.row()} for one in self.found]
-
-
-def trial_of(scene: StepScene, source: str, engine: str = NATIVE) -> Answered | None:
-    """What the model answered in one of its trials; None: it was not tried."""
-    for one in scene.trials(scene.step):
-        if one.trial.source == source and one.trial.engine == engine:
-            return one
-    return None
-
-
-def bound_for(scene: StepScene, source: str, engine: str = NATIVE) -> Bound:
-    """How much noise is agreement for this model in an engine: by its numbers, its precision and the
-    engine's, and what rounding does to it."""
-    base = INT8
-    if scene.cell.precision != PACT:
-        base = bound_of_numbers(scene)
-    base = base.or_coarser(bound_of_precision(engine_precision(engine)))
-    plain, moved = trial_of(scene, source), trial_of(scene, f"{ROUNDED} {source}")
-    if plain is None or moved is None or plain.error or moved.error:
-        return base
-    return base.with_sensitivity(sensitivity(plain, moved))
-
-
-def sensitivity(plain: Answered, moved: Answered) -> float:
-    """The noise that a rounding of every input and weight makes, in the worst output that has a row a
-    sample."""
-    few = samples_of(moved.trial.feeds)
-    worst = 0.0
-    known = {**plain.outputs, **plain.inner}
-    for name, value in [*moved.outputs.items(), *moved.inner.items()]:
-        whole = known.get(name)
-        if whole is None or value.dtype.kind != "f" or not value.ndim or len(value) != few:
-            continue
-        agreement = compare(whole[:few], value)
-        if agreement.finite and math.isfinite(agreement.noise):
-            worst = max(worst, agreement.noise)
-    return worst
-
-
-def bound_of_numbers(scene: StepScene) -> Bound:
-    """By the type that the exported weights are stored in."""
-    model = exported_model(scene, scene.step)
-    if model is None:
-        return FP32
-    try:
-        kinds = kinds_of_numbers(model.parameters)
-    except (OSError, ValueError):
-        return FP32
-    if "uint16" in kinds:
-        return BF16  # its 16 bits
-    if "float16" in kinds:
-        return FP16
-    return FP32
 
 
 def against_evaluation(scene: StepScene, engine: str = NATIVE) -> Compared | None:
@@ -453,13 +393,6 @@ def broken_engine(one: Answered, evidence: Mapping[str, Any] | None = None) -> O
     if one.limited:
         return unchecked(told, evidence=evidence)
     return failed(told, evidence=evidence)
-
-
-def engine_precision(name: str) -> str:
-    """What an engine computes in."""
-    from tipc.certify.engines import all_engines
-
-    return all_engines()[name].precision
 
 
 @check(
