@@ -35,9 +35,7 @@ DETAILS = {
     "it is cut off: the end-of-archive block is missing": "它不完整：缺少压缩包的结尾块",
     "there is no end mark": "没有结束标记",
     "much follows its end mark": "结束标记之后还有很多内容",
-    "no structure (*.pdmodel or *.json) with parameters in {folder}": (
-        "{folder} 中没有带参数的模型结构（*.pdmodel 或 *.json）"
-    ),
+    "no structure ({endings}) with parameters in {folder}": ("{folder} 中没有带参数的模型结构（{endings}）"),
     "test_tipc/parity.py is a skeleton: {error}": "test_tipc/parity.py 还是骨架：{error}",
     "it has the name of a config, and is not one": "它有配置文件的名称，但不是配置文件",
     # -k

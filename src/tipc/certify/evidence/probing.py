@@ -112,7 +112,7 @@ def questions_about(
     model = exported_model(scene, step)
     if model is None:
         if step.model_dir:
-            endings = " or ".join(f"*{one.structure}" for one in model_formats())
+            endings = ", ".join(f"*{one.structure}" for one in model_formats())
             body = {"structure": "", "model_dir": str(scene.path(step.model_dir)), "endings": endings}
             yield question("model", scene, step, body)
         return
