@@ -18,8 +18,10 @@ from tipc.cli.main import main
 from tipc.language import choose
 from tipc.report.history.comparison import BETTER, EQUAL, UNJUDGED, WORSE, Comparison, compare
 from tipc.report.history.history_store import Figure, History, PastRun, entry_of
+from tipc.report.history.past import Past
 from tipc.report.history.spread import between_runs, within_builds
 from tipc.report.history.step_differences import differences
+from tipc.report.html.past_page import past_page
 from tipc.report.machine_facts import build
 from tipc.report.terminal import text_of
 from tipc.report.view import view_of
@@ -113,6 +115,17 @@ def test_runs_of_other_configs_are_no_repeats(tmp_path: Path) -> None:
     assert result.old_runs == 1
     speeds = [change for change in result.changes if change.old.metric == "ips"]
     assert {change.source for change in speeds} == {"samples"}
+
+
+def test_the_page_of_one_config_says_nothing_of_configs_that_were_not_called(tmp_path: Path) -> None:
+    old = made(tmp_path, 1, models=("a", "b"), gpus=("0", "0,1"))
+    new = made(tmp_path, 2, models=("a",), gpus=("0",))
+    result = compare(old, new, [])
+    assert len(result.vanished) == 3
+    of_this_run = {plan: "a" for plan, _ in result.vanished if "configs/a/" in plan}
+    page = past_page(Past((old, new), result), of_this_run, dict.fromkeys(of_this_run, "x"))
+    [gone] = page["comparison"]["cells"]
+    assert gone[:3] == ("gone", "a", "norm_train-gpu0,1-null")
 
 
 def test_new_gone_and_broken_cells_are_named(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_what_a_changed_script_makes_outdated_is_said_and_runs_when_asked_for(
     shown = capsys.readouterr().out
     assert "NOT CERTIFIED: 2 of 6 steps are outdated" in shown
     assert "train ○ outdated" in shown
+    assert "to go on: tipc run --resume" in shown
     (journal,) = journals(here)
     began = [event["step"].rpartition("/")[2] for event in events(journal) if event["event"] == "start"]
     assert began.count("train") == 1

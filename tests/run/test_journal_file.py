@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tipc.errors import EnvironmentProblem, UsageError
-from tipc.kinds import FAILED, PASSED
+from tipc.kinds import BLOCKED, FAILED, PASSED
 from tipc.reasons import because
 from tipc.run.record import journal as journals
 from tipc.run.record.events import StepEnded
@@ -70,6 +70,17 @@ def test_the_writer_and_a_reader_come_to_the_same(tmp_path: Path) -> None:
     journal.close()
     assert replay_of(tmp_path) == journal.replay
     assert journal.replay.results["p", "s"].outdated
+
+
+def test_what_was_blocked_is_open_again_in_the_next_call(tmp_path: Path) -> None:
+    """Else a call that is broken off would say that it needs a step, which has passed by then."""
+    journal = Journal(begun(tmp_path))
+    journal.ended(StepResult("p", "eval", BLOCKED, because("needs", step="train")))
+    journal.finished("failed")
+    assert journal.replay.results["p", "eval"].state == BLOCKED
+    journal.resumed(["--rerun-failed"])
+    journal.close()
+    assert ("p", "eval") not in replay_of(tmp_path).results
 
 
 @given(st.binary(max_size=60))

@@ -188,7 +188,8 @@ def conclude(
     if checks and not interrupted and not run.left_out:
         verdict = check(run, stream, strict=strict, prober=prober, quiet=quiet)
     finish(run, verdict, stream, files or {})
-    if interrupted:
+    outdated = run.left_out is not None and run.left_out.code == "steps-outdated"
+    if interrupted or outdated:
         stream.write(say("to go on: ") + f"tipc run --resume {run.id}\n")
     stream.flush()
     return exit_code(run, verdict, interrupted=interrupted, strict=strict)

@@ -121,7 +121,8 @@ def _cells(result: Comparison, models: Mapping[str, str]) -> list[tuple[str, str
     for plan, cell in result.appeared:
         cells.append((say("new"), models.get(plan, plan), cell, ""))
     for plan, cell in result.vanished:
-        cells.append((say("gone"), models.get(plan, plan), cell, ""))
+        if plan in models:  # of a config that was not called now, nothing is gone
+            cells.append((say("gone"), models[plan], cell, ""))
     return cells
 
 

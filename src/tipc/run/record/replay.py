@@ -88,8 +88,10 @@ class Replay:
         self._last = event.at
         if event.options:
             self.options = dict(event.options)
-        for key in [key for key, result in self.results.items() if result.left_out]:
-            del self.results[key]
+        for key, result in list(self.results.items()):
+            # What was blocked is so again only if what it needs fails again.
+            if result.left_out or result.state == BLOCKED:
+                del self.results[key]
         self.results |= self._outdated
         self._outdated.clear()
 
