@@ -14,7 +14,7 @@ from certify_plain_repo import make_plain_repo
 from tipc.certify import early
 from tipc.certify.early import EarlyChecks
 from tipc.certify.evidence.question import Question, QuestionGroup
-from tipc.kinds import EVAL, EXPORT, FAILED, PASSED, TRAIN
+from tipc.kinds import EVAL, EXPORT, FAILED, INFER, PASSED, TRAIN
 from tipc.plan.model import Plan, Step
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.record.results import StepResult
@@ -59,18 +59,31 @@ def test_an_export_is_asked_about_when_it_its_training_and_its_evaluation_have_e
     settle(checks, plan, TRAIN, EXPORT)
     assert checks.next_task() is None
     settle(checks, plan, EVAL)
+    assert not asked  # nothing is read while the next steps wait to begin
     exports = [step.id for step in plan.steps if step.kind == EXPORT]
-    assert asked == exports
     for _export in exports:
         assert checks.next_task() is not None
+    assert asked == exports
     assert checks.next_task() is None
+
+
+def test_an_export_is_asked_about_once_more_when_its_deployments_have_ended(
+    checks: EarlyChecks, plan: Plan, asked: list[str]
+) -> None:
+    settle(checks, plan, TRAIN, EVAL, EXPORT)
+    exports = [step.id for step in plan.steps if step.kind == EXPORT]
+    for _export in exports:
+        assert checks.next_task() is not None
+    settle(checks, plan, INFER)
+    assert checks.next_task() is None  # what is being asked already is not asked twice
+    assert asked == [*exports, *exports]
 
 
 def test_an_export_that_failed_is_not_asked_about(checks: EarlyChecks, plan: Plan, asked: list[str]) -> None:
     settle(checks, plan, TRAIN, EVAL)
     settle(checks, plan, EXPORT, state=FAILED)
-    assert not asked
     assert checks.next_task() is None
+    assert not asked
 
 
 def test_what_cannot_be_asked_does_not_end_the_run(
@@ -91,6 +104,6 @@ def test_a_disk_without_room_does_not_end_the_run(
         raise OSError(28, "No space left on device")
 
     settle(checks, plan, TRAIN, EVAL, EXPORT)
-    assert asked
     monkeypatch.setattr(checks.prober, "prepare", full)
     assert checks.next_task() is None
+    assert asked

@@ -113,6 +113,27 @@ def test_a_probe_that_dies_whole_is_asked_again_for_the_rest(
     assert told == ["", "", killed, killed]
 
 
+def test_a_short_question_that_kills_its_process_costs_the_others_that_share_it_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = tmp_path / "bomb_probe.py"
+    probe.write_text(
+        "import os, signal, sys, types\n"
+        f"sys.path.insert(0, {str(prober.PROBE.parent)!r})\n"
+        "import probe_main\n"
+        "sys.modules['paddle'] = types.ModuleType('paddle')\n"
+        "def answer(question):\n"
+        "    if question['number'] == 1:\n        os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "    return {'outputs': question['number']}\n"
+        "probe_main.KINDS['model'] = answer\n"
+        "sys.exit(probe_main.main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])))\n"
+    )
+    monkeypatch.setattr(prober, "PROBE", probe)
+    found = ask(questions(tmp_path, 3), tmp_path / "log", 60)
+    told = [found["model", "plan", str(index)].error for index in range(3)]
+    assert told == ["", "the probe was killed by signal 11", ""]
+
+
 def is_gone(pid: int) -> bool:
     """A killed process has ended, or is about to: the kernel may take its time on a busy machine."""
     for _ in range(200):

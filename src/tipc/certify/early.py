@@ -1,8 +1,9 @@
 """Puts the questions of the checks to probes while the steps of a run still run.
 
-An export is asked about as soon as it, its training and its evaluation have ended. What is asked then is
-what the checks would ask of what is known so far. At the end all questions are put, and those that were
-answered already do not go to a probe again: nothing of a verdict depends on what was asked early.
+A cell is asked about as soon as its training, evaluation and export have ended, and once more when its
+deployments have. What is asked then is what the checks would ask of what is known so far. At the end all
+questions are put, and those that were answered already do not go to a probe again: nothing of a verdict
+depends on what was asked early.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
+from tipc.certify.evidence.facts_of_run import facts_of_step
 from tipc.certify.evidence.prober import Prober
-from tipc.certify.evidence.probing import group_of, is_python, questions_about
-from tipc.certify.evidence.question import Question
+from tipc.certify.evidence.probing import group_of, images_questions, is_python, questions_about
+from tipc.certify.evidence.question import Question, QuestionGroup
 from tipc.certify.registry import all_checks
 from tipc.certify.scene import PlanScene
 from tipc.errors import EnvironmentProblem
-from tipc.kinds import EVAL, EXPORT, TRAIN
-from tipc.plan.model import Plan, Step
+from tipc.kinds import EVAL, EXPORT, INFER, TRAIN
+from tipc.plan.model import Plan
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
-from tipc.run.record.facts import StepFacts, load_facts
+from tipc.run.record.facts import StepFacts
 from tipc.run.record.results import Key, Run, StepResult
 
-NEEDED = (TRAIN, EVAL, EXPORT)  # what must have ended before an export of the same cell is asked about
+# What must have ended before a cell is asked about; and before it is asked about once more, with what its
+# deployment was fed.
+NEEDED = (frozenset({TRAIN, EVAL, EXPORT}), frozenset({TRAIN, EVAL, EXPORT, INFER}))
 
 
 class EarlyChecks:
@@ -38,50 +42,58 @@ class EarlyChecks:
         self._executor = executor
         self._results: dict[Key, StepResult] = {}
         self._numbers: dict[str, int] = {}  # of the plans, by their keys
-        self._exports: list[tuple[int, Step]] = []  # about which nothing was asked yet
+        self._open: list[tuple[int, str, frozenset[str]]] = []  # plan, cell, and what must have ended
         for index, plan in enumerate(plans):
             self._numbers.setdefault(plan.key, index)
             for step in plan.steps:
                 self._results[plan.key, step.id] = StepResult(plan.key, step.id)
-                if step.kind == EXPORT and is_python(step):
-                    self._exports.append((index, step))
+            cells = dict.fromkeys(step.cell for step in plan.steps if step.kind == EXPORT and is_python(step))
+            for cell in cells:
+                self._open += [(index, cell, needed) for needed in NEEDED]
         self._witnessed: dict[Key, StepFacts] = {}
         self._run = Run(directory.name, directory, tuple(plans), {}, self._results, 0.0, None)
         self._ended: set[Key] = set()
+        self._unread: deque[StepResult] = deque()  # of steps whose facts were not read yet
         self._waiting: deque[list[Question]] = deque()
         self._warmed = False
 
     def settled(self, result: StepResult) -> None:
-        """A step has its result."""
-        key = (result.plan, result.step)
-        self._ended.add(key)
-        self._results[key] = result
-        if result.ok and result.facts:
-            index = self._numbers[result.plan]
-            try:
-                self._witnessed[key] = load_facts(self._run.directory, index, result.step, result.facts)
-            except EnvironmentProblem as problem:
-                self._witnessed[key] = StepFacts((), problem=problem.message)
-        for index, step in list(self._exports):
-            if not self._is_ready(index, step):
-                continue
-            self._exports.remove((index, step))
-            if self._results[self._run.plans[index].key, step.id].ok:
-                self._waiting.append(self._questions(index, step))
+        """A step has its result. Nothing is read now: others wait to begin."""
+        self._ended.add((result.plan, result.step))
+        self._unread.append(result)
 
-    def _questions(self, index: int, step: Step) -> list[Question]:
-        """What is asked about an export. Files that cannot be read must not end a run: they are read again
+    def _read(self) -> None:
+        """Read what the steps that have ended left, and put together what can be asked now."""
+        if not self._unread:
+            return
+        while self._unread:
+            result = self._unread.popleft()
+            key = (result.plan, result.step)
+            self._results[key] = result
+            if result.ok and result.facts:
+                index = self._numbers[result.plan]
+                self._witnessed[key] = facts_of_step(self._run.directory, index, result)
+        ready = [one for one in self._open if self._is_ready(*one)]
+        self._open = [one for one in self._open if one not in ready]
+        for index, cell in dict.fromkeys((index, cell) for index, cell, _needed in ready):
+            self._waiting.append(self._questions(index, cell))
+
+    def _questions(self, index: int, cell: str) -> list[Question]:
+        """What is asked about a cell. Files that cannot be read must not end a run: they are read again
         at its end, where that is said."""
+        scene = self._scene(index)
         try:
-            return list(questions_about(self._scene(index), step, self.prober.scratch))
+            found: list[Question] = []
+            for step in scene.steps(EXPORT, cell):
+                found += questions_about(scene, step, self.prober.scratch)
+            return [*found, *images_questions(scene, cell, self.prober.scratch)]
         except Exception:  # noqa: BLE001
             return []
 
-    def _is_ready(self, index: int, step: Step) -> bool:
+    def _is_ready(self, index: int, cell: str, needed: frozenset[str]) -> bool:
         plan = self._run.plans[index]
-        for other in plan.steps:
-            needed = other.cell == step.cell and other.kind in NEEDED
-            if needed and (plan.key, other.id) not in self._ended:
+        for step in plan.steps:
+            if step.cell == cell and step.kind in needed and (plan.key, step.id) not in self._ended:
                 return False
         return True
 
@@ -89,7 +101,8 @@ class EarlyChecks:
         return PlanScene(self._run, self._run.plans[index], index, witnessed=self._witnessed)
 
     def next_task(self) -> Task | None:
-        """What is open about the next export, as a task."""
+        """What is open about the next cell, as a task."""
+        self._read()
         while self._waiting:
             asked = self.prober.open_questions(self._waiting.popleft())
             if asked:
@@ -107,8 +120,19 @@ class EarlyChecks:
 
     def pulse(self) -> None:
         """Look after what runs. When a step has been seen to load paddle, the probes will need it, too."""
+        self._read()
         self.prober.look_after()
         if not self._warmed and any(server.ready for server in self._executor.warmth.servers):
             self._warmed = True
-            for group in {group_of(self._scene(index), step) for index, step in self._exports}:
+            for group in self._groups():
                 self.prober.warm_up(group)
+
+    def _groups(self) -> set[QuestionGroup]:
+        """The interpreters of the exports that will be asked about."""
+        groups = set()
+        for index, cell, _needed in self._open:
+            scene = self._scene(index)
+            for step in scene.plan.steps:
+                if step.kind == EXPORT and step.cell == cell and is_python(step):
+                    groups.add(group_of(scene, step))
+        return groups

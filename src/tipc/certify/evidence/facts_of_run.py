@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
+from tipc.certify.evidence.question import FileState, state_of
 from tipc.errors import EnvironmentProblem
-from tipc.run.record.facts import StepFacts, load_facts
-from tipc.run.record.results import Run
+from tipc.run.record.facts import StepFacts, arrays_file, facts_base, facts_file, load_facts
+from tipc.run.record.results import Run, StepResult
 
 
 def load_witnessed(run: Run) -> dict[tuple[str, str], StepFacts]:
@@ -13,10 +17,23 @@ def load_witnessed(run: Run) -> dict[tuple[str, str], StepFacts]:
     for index, plan in enumerate(run.plans):
         for step in plan.steps:
             result = run.result(plan, step)
-            if not result.ok:
-                continue
-            try:
-                found[(plan.key, step.id)] = load_facts(run.directory, index, step.id, result.facts)
-            except EnvironmentProblem as problem:
-                found[(plan.key, step.id)] = StepFacts((), problem=problem.message)
+            if result.ok:
+                found[(plan.key, step.id)] = facts_of_step(run.directory, index, result)
     return found
+
+
+def facts_of_step(directory: Path, index: int, result: StepResult) -> StepFacts:
+    """The facts of a step that passed; read once unless a file changes."""
+    base = facts_base(directory, index, result.step)
+    states = state_of(facts_file(base)), state_of(arrays_file(base))
+    return _facts_of_step(directory, index, result.step, result.facts, states)
+
+
+@lru_cache(maxsize=256)
+def _facts_of_step(
+    directory: Path, index: int, step: str, digest: str, _states: tuple[FileState, FileState]
+) -> StepFacts:
+    try:
+        return load_facts(directory, index, step, digest)
+    except EnvironmentProblem as problem:
+        return StepFacts((), problem=problem.message)

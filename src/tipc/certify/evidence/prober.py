@@ -179,7 +179,9 @@ class Prober:
         """A task that was prepared here runs."""
         asking = next(one for one in self._prepared if one.task is task)
         self._prepared.remove(asking)
-        asking.deadline = time.monotonic() + self.timeout
+        now = time.monotonic()
+        asking.deadline = now + self.timeout
+        self._looked = now  # it has used no memory yet
         self._running[ticket] = asking
 
     def ended(self, ticket: int, outcome: TaskOutcome) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tipc.certify.engines import engines_for
 from tipc.certify.evidence.answers import Answer, ImagesAnswer
 from tipc.certify.evidence.exported import ExportedModel, exported_model
 from tipc.certify.evidence.prober import Prober
-from tipc.certify.evidence.question import Key, Question, QuestionGroup, is_outside
+from tipc.certify.evidence.question import Key, Question, QuestionGroup, digest_of, is_outside
 from tipc.certify.evidence.trials import NATIVE, Answered, Trial, kind_of, trials
 from tipc.certify.evidence.weights_file import find_weights
 from tipc.certify.scene import PlanScene, Witnessed
@@ -73,23 +74,35 @@ def questions(scene: PlanScene, scratch: Path, *, rounding: bool) -> Iterator[Qu
     for step in scene.steps(EXPORT):
         yield from questions_about(scene, step, scratch, rounding=rounding)
     for cell in scene.plan.cells:
-        yield from images_question(scene, cell.id, scratch)
+        yield from images_questions(scene, cell.id, scratch)
 
 
-def images_question(scene: PlanScene, cell: str, scratch: Path) -> Iterator[Question]:
-    """The image files that a cell's evaluation and deployment opened and wrote are decoded."""
-    paths: dict[str, None] = {}
-    steps = scene.steps(INFER, cell)
-    for step in [*scene.steps(EVAL, cell), *scene.steps(TRAIN, cell)[:1], *steps]:
+def images_questions(scene: PlanScene, cell: str, scratch: Path) -> Iterator[Question]:
+    """The image files that a cell's evaluation and deployment opened and wrote are decoded.
+
+    Each step is asked about by itself, and about what no step before it has opened: what an evaluation has
+    opened can be decoded while the deployment still runs.
+    """
+    asked_by = [step for step in scene.plan.steps if (step.cell, step.kind) == (cell, INFER)]
+    if not asked_by or not is_python(asked_by[0]):
+        return
+    known: set[str] = set()
+    for step in [*scene.steps(EVAL, cell), *scene.steps(TRAIN, cell)[:1], *scene.steps(INFER, cell)]:
         process = scene.main_process(step)
-        if process is not None:
-            paths.update(dict.fromkeys(process.images[:MOST_IMAGES]))
-            paths.update(dict.fromkeys(process.pictures[:MOST_IMAGES]))
-    if paths and steps and is_python(steps[0]):
-        folder = scratch / f"images-{scene.index}-{file_name(cell)}"
-        folder.mkdir(exist_ok=True)
-        body = {"paths": list(paths), "answers": str(folder), "structure": "", "model_dir": str(folder)}
-        yield question("images", scene, steps[0], body, files=tuple(paths))
+        if process is None:
+            continue
+        seen = dict.fromkeys([*process.images[:MOST_IMAGES], *process.pictures[:MOST_IMAGES]])
+        paths = [path for path in seen if path not in known]
+        if not paths:
+            continue
+        known.update(paths)
+        # A folder for each state of the files: a step that runs later may write some of them anew.
+        state = hashlib.sha256("".join(digest_of(Path(path)) for path in paths).encode()).hexdigest()
+        folder = scratch / f"images-{scene.index}-{file_name(step.id)}" / state
+        folder.mkdir(parents=True, exist_ok=True)
+        body = {"paths": paths, "answers": str(folder), "structure": "", "model_dir": str(folder)}
+        asked = question("images", scene, asked_by[0], body, files=tuple(paths))
+        yield replace(asked, key=("images", scene.plan.key, step.id))
 
 
 def decoded_images(question: Question, answer: Answer | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tipc.certify.evidence.trials import Trial
 
 Key = tuple[str, str, str]  # (kind, Plan.key, Step.id)
+FileState = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,23 @@ class Question:
 def digest_of(path: Path) -> str:
     """SHA-256 of a file, read once unless it changes; empty: it is not there."""
     try:
-        state = path.stat()
-        return _digest_of(path, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns))
+        return _digest_of(path, state_of(path))
     except OSError:
         return ""
 
 
 @lru_cache(maxsize=256)
-def _digest_of(path: Path, _state: tuple[int, ...]) -> str:
+def _digest_of(path: Path, _state: FileState) -> str:
     return file_digest(path)
+
+
+def state_of(path: Path) -> FileState:
+    """What the kernel changes whenever a file is written; empty: it is not there."""
+    try:
+        state = path.stat()
+    except OSError:
+        return ()
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def is_outside(path: Path, repo: Path) -> bool:

@@ -4,7 +4,8 @@
 REQUESTS is JSON: a list of ``{"id": …, "kind": one of KINDS, …}``. For each, a line
 ``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
 process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer. So does one that
-asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS.
+asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS. Short
+ones share a process while all goes well.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "model": probe_model.answer,
     "images": probe_images.answer,
 }
+SHORT = ("model", "images")  # take less than a fork of paddle's process does
+MOST_TOGETHER = 6
 MOST_AT_ONCE = 4
 
 
@@ -46,20 +49,22 @@ def main(requests: str, answers: str, at_once: int, most_bytes: int, most_second
     sys.path += [entry for question in questions for entry in question["path"] if entry not in sys.path]
     import paddle  # noqa: F401 - for every question, before the first fork
 
-    order = list(KINDS)
-    # The longest first: to make a predictor takes longest, and each further run of it a little more.
-    questions.sort(key=lambda question: (order.index(question["kind"]), -len(question.get("runs", ()))))
+    waiting = _bundles(questions)
     at_once = min(MOST_AT_ONCE, at_once)
-    running: dict[int, str] = {}
-    while questions or running:
-        while questions and len(running) < at_once:
-            question = questions.pop(0)
-            running[_fork(question, answers, most_bytes, most_seconds)] = question["id"]
+    running: dict[int, list[dict[str, Any]]] = {}
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            bundle = waiting.pop(0)
+            running[_fork(bundle, answers, most_bytes, most_seconds)] = bundle
         pid, status = os.wait()
-        name = running.pop(pid)
+        bundle = running.pop(pid)
         death = _death(os.waitstatus_to_exitcode(status), most_seconds)
-        if death:
-            _write(answers, name, death)
+        if death and len(bundle) > 1:
+            # One of them is to blame: each gets a process of its own.
+            done = _answered(answers)
+            waiting += [[question] for question in bundle if question["id"] not in done]
+        elif death:
+            _write(answers, bundle[0]["id"], death)
     return 0
 
 
@@ -74,18 +79,42 @@ def _death(code: int, most_seconds: int) -> dict[str, Any]:
     return {"error": "it died"}
 
 
-def _fork(question: dict[str, Any], answers: str, most_bytes: int, most_seconds: int) -> int:
+def _bundles(questions: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The questions for each process: one, or several that are short.
+
+    The longest first: to make a predictor takes longest, and each further run of it a little more.
+    """
+    order = list(KINDS)
+    questions.sort(key=lambda question: (order.index(question["kind"]), -len(question.get("runs", ()))))
+    bundles = [[question] for question in questions if question["kind"] not in SHORT]
+    short = [question for question in questions if question["kind"] in SHORT]
+    short.sort(key=lambda question: bool(question["legacy"]))  # a process does not return to the newer form
+    for start in range(0, len(short), MOST_TOGETHER):
+        bundles.append(short[start : start + MOST_TOGETHER])
+    return bundles
+
+
+def _answered(answers: str) -> set[str]:
+    """The questions that have an answer."""
+    with open(answers, encoding="utf-8") as stream:
+        return {json.loads(line)["id"] for line in stream if line.endswith("\n")}
+
+
+def _fork(bundle: list[dict[str, Any]], answers: str, most_bytes: int, most_seconds: int) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if pid:
         return pid
     resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
-    signal.alarm(most_seconds)
-    begin = time.perf_counter()
-    answer = _answer(question)
-    answer["seconds"] = time.perf_counter() - begin
-    _write(answers, question["id"], answer)
+    for question in bundle:
+        signal.alarm(most_seconds)
+        begin = time.perf_counter()
+        answer = _answer(question)
+        if answer.get("error") and len(bundle) > 1:
+            return _leave(1)  # it may have left too little memory for the others: see what it says alone
+        answer["seconds"] = time.perf_counter() - begin
+        _write(answers, question["id"], answer)
     return _leave(0)
 
 
