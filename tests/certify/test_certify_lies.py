@@ -184,12 +184,21 @@ def test_what_a_log_says_about_kernels_does_not_count(
     assert finding.status == UNCHECKED
 
 
+def kept_in_fp32(operators: str) -> dict[str, Any]:
+    """Facts of a training that calls convolutions and products in an auto_cast with such a list."""
+    amp = {"level": "O1", "forwards": "6", "black": operators}
+    counted = {"conv2d": {"fp32": 52}, "matmul": {"fp32": 6}}
+    return {"training": replace(training_facts(), amp=amp), "operators": counted}
+
+
 @pytest.mark.parametrize(
     ("fields", "status"),
     [
         ({"operators": {"conv2d": {"fp32": 52}, "cast": {"bf16": 300}}}, PASS),
         ({"training": replace(training_facts(), amp={"level": "O2", "dtype": "float16"})}, PASS),
         ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "6"})}, PASS),
+        (kept_in_fp32("matmul_v2 softmax"), PASS),
+        (kept_in_fp32("conv2d matmul_v2"), FAIL),
         ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "0"})}, FAIL),
         ({"training": replace(training_facts(), amp={"level": "O1", "forwards": "1"})}, FAIL),
         ({"training": replace(training_facts(), amp={"scaler": "enabled", "forwards": "0"})}, FAIL),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tipc.certify.compare.drawn import classes_on, drawn_otherwise, samples_of
-from tipc.certify.compare.files_fed import Fed, difference, not_of_images, owners, what_was_fed
+from tipc.certify.compare.files_fed import Fed, by_channel, difference, not_of_images, owners, what_was_fed
 
 RANDOM = np.random.default_rng(3)
 
@@ -125,6 +125,16 @@ def test_a_picture_that_is_padded_to_a_long_line_is_no_noise() -> None:
     noise = np.zeros((2, 3, 32, 320))
     noise[..., :100] = RANDOM.standard_normal((2, 3, 32, 100))
     assert not_of_images(noise, smooth, Fed(), Fed(), shared=False) is not None
+
+
+def test_other_images_are_told_by_the_figures_of_their_channels() -> None:
+    draw = np.random.default_rng(3)
+    normalised = draw.normal(0, 1, (4, 3, 8, 8))
+    assert "much the same" in str(by_channel(normalised, 0.8 * draw.normal(0.3, 1, (2, 3, 8, 8))))
+    pixels = draw.uniform(0, 255, (2, 3, 8, 8))
+    assert "far apart" in str(by_channel(normalised, pixels))
+    assert "far apart" in str(by_channel(normalised, normalised + 9))
+    assert "far apart" in str(by_channel(normalised, normalised[:, :1]))
 
 
 def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:

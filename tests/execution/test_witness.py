@@ -219,6 +219,7 @@ def test_mixed_precision_is_told_as_it_was_asked_for(paddle_stage: Stage, warm: 
     assert (training.steps, training.skipped_steps) == (3, 0)
     assert training.amp["level"] == "O2"
     assert training.amp["dtype"] == "bfloat16"
+    assert training.amp["black"] == "mean softmax"
     losses = [float(line) for line in paddle_stage[0].log("seen").split()[-3:]]
     assert list(training.losses) == pytest.approx(losses)
 

@@ -42,14 +42,14 @@ class EarlyChecks:
         self._executor = executor
         self._results: dict[Key, StepResult] = {}
         self._numbers: dict[str, int] = {}  # of the plans, by their keys
-        self._open: list[tuple[int, str, frozenset[str]]] = []  # plan, cell, and what must have ended
+        self._open: dict[tuple[int, str, frozenset[str]], None] = {}  # plan, cell, and what must have ended
         for index, plan in enumerate(plans):
             self._numbers.setdefault(plan.key, index)
             for step in plan.steps:
                 self._results[plan.key, step.id] = StepResult(plan.key, step.id)
-            cells = dict.fromkeys(step.cell for step in plan.steps if step.kind == EXPORT and is_python(step))
-            for cell in cells:
-                self._open += [(index, cell, needed) for needed in NEEDED]
+                if step.kind == EXPORT and is_python(step):
+                    for needed in NEEDED:
+                        self._open[index, step.cell, needed] = None
         self._witnessed: dict[Key, StepFacts] = {}
         self._run = Run(directory.name, directory, tuple(plans), {}, self._results, 0.0, None)
         self._ended: set[Key] = set()
@@ -73,9 +73,12 @@ class EarlyChecks:
             if result.ok and result.facts:
                 index = self._numbers[result.plan]
                 self._witnessed[key] = facts_of_step(self._run.directory, index, result)
-        ready = [one for one in self._open if self._is_ready(*one)]
-        self._open = [one for one in self._open if one not in ready]
-        for index, cell in dict.fromkeys((index, cell) for index, cell, _needed in ready):
+        ready: dict[tuple[int, str], None] = {}
+        for index, cell, needed in list(self._open):
+            if self._is_ready(index, cell, needed):
+                del self._open[index, cell, needed]
+                ready[index, cell] = None
+        for index, cell in ready:
             self._waiting.append(self._questions(index, cell))
 
     def _questions(self, index: int, cell: str) -> list[Question]:

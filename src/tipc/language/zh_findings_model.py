@@ -131,8 +131,11 @@ FINDINGS_MODEL = {
     "by its image files: {difference}": "由其图像文件看：{difference}",
     "other images, fed in the same way: {order}, {line}": "图像不同，但输入方式相同：{order}，{line}",
     "grey": "灰度",
-    "no image of the evaluation was deployed, and the files that were opened do not tell more": (
-        "没有部署评估所用的图像，打开的文件也不能说明更多"
+    "other images, and by channel they are far apart: {deployed} deployed, {evaluated} evaluated": (
+        "图像不同，且各通道相差很大：部署为 {deployed}，评估为 {evaluated}"
+    ),
+    "other images, and by channel much the same: {deployed} deployed, {evaluated} evaluated": (
+        "图像不同，各通道大致相同：部署为 {deployed}，评估为 {evaluated}"
     ),
     "its channels are in the order {deployed}, the evaluation's in {evaluated}": (
         "其通道顺序为 {deployed}，评估的为 {evaluated}"

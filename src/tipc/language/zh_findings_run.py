@@ -322,6 +322,9 @@ FINDINGS_RUN = {
     "precision was emulated": "低精度只是模拟",
     "{counts} on this CPU; {how}.": "在此 CPU 上 {counts}；{how}。",
     "no operator counts ({why}); {how}.": "没有算子统计（{why}）；{how}。",
+    "mixed precision was asked for, but every auto_cast keeps {operators} in fp32: nothing is left of it": (
+        "要求混合精度，但每个 auto_cast 都让 {operators} 保持 fp32：混合精度不起作用"
+    ),
     "mixed precision was asked for, but {inside} of {calls} calls of the network were in an enabled "
     "auto_cast": ("要求混合精度，但网络的 {calls} 次调用中只有 {inside} 次在启用的 auto_cast 中"),
     "it tried: {trace}": "它尝试过：{trace}",

@@ -111,6 +111,13 @@ def flag_is_read(scene: StepScene) -> Iterator[Outcome]:
             calls=process.training.forwards if process.training else 0,
         )
         yield failed(told, evidence=evidence)
+    elif traces and not counts.low_total and keeps_all_in_fp32(asked, counts):
+        told = wording(
+            "mixed precision was asked for, but every auto_cast keeps {operators} in fp32: nothing is left "
+            "of it",
+            operators=", ".join(counts.heavy_names),
+        )
+        yield failed(told, evidence=evidence)
     elif traces:
         yield passed(wording("it tried: {trace}", trace=traces[0]), evidence=evidence)
     elif scene.step.device == CPU and DEVICE_WORDS.search(asked.get("off", "")):
@@ -143,6 +150,15 @@ def mostly_outside(training: TrainingFacts | None, asked: dict[str, str]) -> boo
         return False
     inside = int(asked.get("forwards", "-1"))
     return 0 < inside < LEAST_INSIDE * training.forwards
+
+
+def keeps_all_in_fp32(asked: dict[str, str], counts: Counts) -> bool:
+    """All convolutions and matrix products that were called are on the lists of what stays in fp32."""
+    kept = set()
+    for name in asked.get("black", "").split():
+        kept.add(name.removesuffix("_v2"))
+    called = counts.heavy_names
+    return bool(called) and all(name.removesuffix("_v2") in kept for name in called)
 
 
 def trace(asked: dict[str, str], counts: Counts) -> list[Message]:

@@ -29,6 +29,7 @@ OTHER = 0.25  # by which two slopes, or offsets as shares of the range, must dif
 OWNED = 16  # pictures whose files are looked for
 NOISE = 0.1  # correlation of neighbouring pixels: less is noise,
 PICTURE = 0.5  # and more a picture
+FAR = 3.0  # other images: a factor of the spread of a channel, or a distance of its mean in spreads
 CLEARLY = 0.1  # by which a file must be more like a picture than every other one
 UPRIGHT = "upright"
 FLIPS = {"": (1, 1), "upside down": (-1, 1), "mirrored": (1, -1), "turned around": (-1, -1)}
@@ -129,8 +130,8 @@ def best_file(fed: Array, cuts: Sequence[Array], greys: Array) -> Iterator[tuple
     ``greys`` has a row for each cut: its mean over the channels, as a unit."""
     grey = unit(fed.mean(0))
     # Turning a picture changes neither its mean nor its length: what was fed is turned just as well.
-    ways = np.array([grey[::down, ::right].ravel() for down, right in FLIPS.values()]).T
-    likeness = greys @ ways
+    ways = np.array([grey[::down, ::right].ravel() for down, right in FLIPS.values()])
+    likeness = np.einsum("ij,kj->ik", greys, ways)  # as ``product``, of each row with each way
     best = float(likeness.max())
     if best < ALIKE:
         return
@@ -259,6 +260,48 @@ def not_of_images(
             "fed is"
         )
     return None
+
+
+def by_channel(pictures: Array, fed: Array) -> Message:
+    """Mean and spread of each channel of what an evaluation and a deployment were fed, in words.
+
+    They are of other images, so that only figures that are far apart tell something: pixels up to 255 where
+    the evaluation was fed what was normalised.
+    """
+    figures = [channel_figures(fed), channel_figures(pictures)]
+    told = {"deployed": figures_text(*figures[0]), "evaluated": figures_text(*figures[1])}
+    if are_far_apart(*figures):
+        return wording(
+            "other images, and by channel they are far apart: {deployed} deployed, {evaluated} evaluated",
+            **told,
+        )
+    return wording(
+        "other images, and by channel much the same: {deployed} deployed, {evaluated} evaluated", **told
+    )
+
+
+def channel_figures(batch: Array) -> tuple[Array, Array]:
+    """Mean and spread of each channel."""
+    values = batch.astype(np.float64)
+    return values.mean((0, 2, 3)), values.std((0, 2, 3))
+
+
+def figures_text(means: Array, spreads: Array) -> str:
+    """`0.485±0.23, 0.456±0.22, 0.406±0.23`."""
+    told = []
+    for mean, spread in zip(means, spreads, strict=True):
+        told.append(f"{mean:.3g}±{spread:.2g}")
+    return ", ".join(told)
+
+
+def are_far_apart(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
+    """Whether two batches can hardly be of pictures that were prepared in one way."""
+    if one[0].shape != other[0].shape:
+        return True
+    smaller = np.maximum(np.minimum(one[1], other[1]), 1e-12)
+    larger = np.maximum(one[1], other[1])
+    apart = np.abs(one[0] - other[0])
+    return bool((larger > FAR * smaller).any() or (apart > FAR * np.maximum(larger, 1e-12)).any())
 
 
 def difference(evaluated: Fed, deployed: Fed) -> Message | None:

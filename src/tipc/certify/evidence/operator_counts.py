@@ -40,6 +40,16 @@ class Counts:
         return found
 
     @property
+    def heavy_names(self) -> list[str]:
+        """The convolutions and matrix products that were called."""
+        found = []
+        for names in FAMILIES.values():
+            for name in names:
+                if sum(self.by_type.get(name, {}).values()):
+                    found.append(name)
+        return found
+
+    @property
     def low_total(self) -> int:
         """Calls of convolutions and matrix products in low precision."""
         return sum(low for low, _ in self.heavy.values())

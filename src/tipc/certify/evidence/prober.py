@@ -269,9 +269,10 @@ class Prober:
 
     def _wait(self, say: Callable[[str], None]) -> None:
         while self._running:
-            say(
-                ", ".join(sorted({question.name for one in self._running.values() for question in one.asked}))
-            )
+            names: set[str] = set()
+            for one in self._running.values():
+                names.update(question.name for question in one.asked)
+            say(", ".join(sorted(names)))
             for ticket, outcome in self.executor.wait(PULSE):
                 if ticket in self._running:
                     self.ended(ticket, outcome)

@@ -217,6 +217,8 @@ class Scheduler:
 
     def _start_beside(self) -> None:
         """Steps come first: others get what they leave free."""
+        if self._beside and self._tickets_beside and not self._running:
+            self._beside.pulse()  # the next step waits for what runs beside: others need not
         while self._beside and self._running and not self._stopping and self._resources.fits(BESIDE):
             task = self._beside.next_task()
             if task is None:

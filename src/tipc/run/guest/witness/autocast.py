@@ -9,6 +9,8 @@ from typing import Any
 from tipc.run.guest.witness.call_text import words_of_argument
 from tipc.run.guest.witness.door import Door
 
+LONGEST = 2000  # characters of a list of operators
+
 
 class Amp(Door):
     """Level and type of ``auto_cast`` and ``decorate``."""
@@ -19,6 +21,7 @@ class Amp(Door):
         super().__init__(witness)
         self.depth = 0  # of ``with auto_cast()``
         self.countable = True
+        self.kept: set[str] | None = None  # operators that every auto_cast keeps in fp32
 
     def attach(self, paddle: Any) -> None:
         """Watch both."""
@@ -37,9 +40,17 @@ class Amp(Door):
         if enabled:
             amp["level"] = str(call.arguments.get("level", ""))
             amp["dtype"] = str(call.arguments.get("dtype", ""))
+            if "custom_black_list" in call.arguments:
+                self._keep(call.arguments["custom_black_list"])
         elif "off" not in amp:
             amp["off"] = words_of_argument("enable")
         return enabled
+
+    def _keep(self, names: Any) -> None:
+        """What this auto_cast leaves in fp32; said are the operators that each of them does."""
+        kept = {str(name) for name in names or ()}
+        self.kept = kept if self.kept is None else self.kept & kept
+        self.witness.training.amp["black"] = " ".join(sorted(self.kept))[:LONGEST]
 
     def _entered(self, enabled: Any, context: Any, *_args: Any, **_kwargs: Any) -> None:
         """Count the calls of networks inside ``with auto_cast()``; used otherwise, they cannot be counted."""
