@@ -19,7 +19,9 @@ from warm_scripts import SCRIPTS
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
 
-LAUNCH = (sys.executable, "-m", "paddle.distributed.launch")
+# The scripts can be run by another interpreter than that of the tests, which need not know tipc.
+PYTHON = os.environ.get("EXECUTION_PYTHON", sys.executable)
+LAUNCH = (PYTHON, "-m", "paddle.distributed.launch")
 FAKE_PADDLE = """
 import os, sys
 from . import device

@@ -56,7 +56,7 @@ def become_module(argv: list[str], ours: str) -> Callable[[], object]:
     directory = os.path.dirname(os.path.abspath(ours))
     if sys.path and os.path.realpath(sys.path[0]) == os.path.realpath(directory):
         sys.path[0] = os.getcwd()
-    for name, line_buffering in (("stdout", False), ("stderr", True)):
+    for name, line_buffering in (("stdout", False), ("stderr", sys.version_info >= (3, 9))):
         setattr(sys, name, _buffered(getattr(sys, name), line_buffering))
     forget_ourselves()
     import runpy
