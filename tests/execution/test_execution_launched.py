@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import psutil
 import pytest
 from execution_bench import Bench
 from warm_scripts import SCRIPTS
@@ -147,6 +146,40 @@ def test_a_rank_that_sets_what_the_import_reads_begins_again_cold(stage: Bench, 
     for rank in (0, 1):
         log = (stage.directory / f"workerlog.{rank}").read_text()
         assert log == f"this is told once\nFalse {rank}\n"
+
+
+def test_a_rank_is_started_as_ever_when_the_rank_server_was_killed(stage: Bench, warm: LocalExecutor) -> None:
+    text = (
+        "import os, signal\n"
+        "print('server.py' in open('/proc/self/cmdline').read())\n"
+        "parent = os.getppid()\n"
+        "for pid in map(int, open(f'/proc/{parent}/task/{parent}/children').read().split()):\n"
+        "    if pid != os.getpid(): os.kill(pid, signal.SIGKILL)\n"
+    )
+    stage.script(text, "rank.py")
+    outcome = stage.run(warm, launched(stage, "rank.py", warm=True))
+    assert (outcome.exit_code, outcome.left, outcome.error) == (0, 0, "")
+    logs = [(stage.directory / f"workerlog.{rank}").read_text() for rank in (0, 1)]
+    assert logs == ["True\n", "False\n"]
+
+
+def test_a_launcher_is_woken_when_its_last_rank_has_ended(stage: Bench, warm: LocalExecutor) -> None:
+    """It sleeps for as long as the test may take: it has to be woken."""
+    launcher = stage.directory / "lib/paddle/distributed/launch/__main__.py"
+    usual = launcher.read_text()
+    text = usual.replace(
+        "codes.append(process.wait())",
+        "import time; time.sleep(100000); codes.append(process.poll())",
+    )
+    assert text != usual
+    stage.script("import time; time.sleep(0.2)", "rank.py")
+    try:
+        launcher.write_text(text)
+        outcome = stage.run(warm, launched(stage, "rank.py", warm=True))
+    finally:
+        launcher.write_text(usual)
+    assert (outcome.exit_code, outcome.timed_out) == (0, False)
+    assert stage.log().endswith(b"[0, 0]\n")
 
 
 TRAINING = """
@@ -315,22 +348,3 @@ def test_nothing_of_a_launch_is_left_when_tipc_is_killed_with_9(bench: Bench) ->
     process.kill()
     process.wait()
     assert bench.eventually(lambda: not bench.alive()), bench.alive()
-
-
-@pytest.mark.paddle
-def test_ranks_are_cold_when_their_server_was_killed(real: tuple[Bench, LocalExecutor]) -> None:
-    """The rank server is one of the launcher's children; without it the launcher starts ranks as ever."""
-    bench, executor = real
-    text = (
-        "import os, signal, time\n"
-        "print('server.py' in open('/proc/self/cmdline').read())\n"
-        "for pid in open(f'/proc/{os.getppid()}/task/{os.getppid()}/children').read().split():\n"
-        "    if int(pid) != os.getpid(): os.kill(int(pid), signal.SIGKILL)\n"
-    )
-    bench.script(text, "first.py")
-    bench.script("import subprocess, sys", "rank.py")
-    task = launched(bench, "--nproc_per_node=1", "--log_dir=alone", "first.py", warm=True)
-    outcome = bench.run(executor, task)
-    assert (outcome.exit_code, outcome.left) == (0, 0)
-    assert (bench.directory / "alone" / "workerlog.0").read_text() == "True\n"
-    assert not [one for one in psutil.Process().children(recursive=True) if one.status() == "zombie"]

@@ -48,7 +48,7 @@ PLAIN: dict[str, Any] = {
     "errread": -1, "gid": None, "gids": None, "uid": None, "umask": -1, "start_new_session": False,
     "process_group": -1,
 }  # fmt: skip
-READY = struct.Struct("i")  # the pid of a rank
+PID = struct.Struct("i")  # of a rank
 
 
 def can_be_forked(preloaded: Preloaded) -> bool:
@@ -101,20 +101,21 @@ class RankServer:
             "env": dict(asked["env"]),
             "cwd": asked["cwd"] or os.getcwd(),
         }
+        answer, answering = os.pipe()  # where the rank tells its pid; closed without: there is none
         adopt_orphans()
         try:
-            send_descriptors(self.sock, [asked["c2pwrite"], asked["errwrite"]])
+            send_descriptors(self.sock, [asked["c2pwrite"], asked["errwrite"], answering])
             send(self.sock, request)
-            answer = receive(self.sock)
         except (OSError, TypeError, ValueError):  # it has gone; or something that is no text
-            answer = None
-        finally:
-            adopt_orphans(False)
-        if answer is None:
             self.sock.close()
+        os.close(answering)
+        with open(answer, "rb") as pipe:
+            told = pipe.read(PID.size)
+        adopt_orphans(False)
+        if not told:
             return None
-        pid: int | None = answer["pid"]
-        if pid is not None and hasattr(os, "pidfd_open"):
+        pid: int = PID.unpack(told)[0]
+        if hasattr(os, "pidfd_open"):
             self.running.add(os.pidfd_open(pid))
         return pid
 
@@ -165,32 +166,27 @@ def serve_ranks(asked: socket.socket) -> None:
     """Fork ranks until the launcher has gone. Raises Become in each of them, and does not come back."""
     launcher = os.getppid()
     while True:
-        descriptors = receive_descriptors(asked, 2)
+        descriptors = receive_descriptors(asked, 3)
         request = receive(asked) if descriptors else None
         if request is None:
             os._exit(0)
-        ready, telling = os.pipe()
         waiting, go = os.pipe()
         between = os.fork()
         if between == 0:
             if os.fork():
                 os._exit(0)
-            for descriptor in (ready, go, asked.detach()):
-                os.close(descriptor)
-            enter_rank(request, descriptors, launcher, waiting, telling)
-        for descriptor in (telling, waiting, *descriptors):
+            os.close(go)
+            asked.close()
+            enter_rank(request, descriptors, launcher, waiting)
+        for descriptor in (waiting, *descriptors):
             os.close(descriptor)
         os.waitpid(between, 0)
         os.close(go)  # from here on the rank is the launcher's child
-        with open(ready, "rb") as pipe:
-            told = pipe.read(READY.size)
-        send(asked, {"pid": READY.unpack(told)[0] if told else None})
 
 
-def enter_rank(
-    request: dict[str, Any], descriptors: list[int], launcher: int, waiting: int, telling: int
-) -> None:
+def enter_rank(request: dict[str, Any], descriptors: list[int], launcher: int, waiting: int) -> None:
     """In the fork: wait until the launcher has it, then be what ``Popen`` makes of a process."""
+    *outputs, answering = descriptors
     os.read(waiting, 1)
     if os.getppid() != launcher:
         os._exit(0)  # the launcher has gone, and nobody wants a rank any more
@@ -200,12 +196,12 @@ def enter_rank(
         os.chdir(request["cwd"])
     except OSError:
         os._exit(0)  # nothing was told: the launcher tries by itself and hears why
-    for place, descriptor in enumerate(descriptors, 1):
+    for place, descriptor in enumerate(outputs, 1):
         os.dup2(descriptor, place)
         os.close(descriptor)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.write(telling, READY.pack(os.getpid()))
-    os.close(telling)
+    os.write(answering, PID.pack(os.getpid()))
+    os.close(answering)
     raise Become(as_request(request["argv"], request["env"]))
 
 
