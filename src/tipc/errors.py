@@ -79,7 +79,10 @@ def told_once(problems: Sequence[TipcError]) -> list[str]:
         files.setdefault(key, []).append(problem)
     lines = []
     for same in files.values():
-        others = [visible_name(one.path) for one in same[1:] if one.path]
+        others = []
+        for one in same[1:]:
+            if one.path:
+                others.append(visible_name(one.path))
         lines.append(str(same[0]))
         if others:
             lines.append(f"  {say('also: ')}{', '.join(others[:FILES_NAMED])}")

@@ -90,7 +90,9 @@ def _told(findings: list[Finding]) -> str:
     from tipc.certify.evidence.log_text import finding_lines
     from tipc.language import say
 
-    lines = [line for one in findings[:SHOWN] for line in finding_lines(one)]
+    lines: list[str] = []
+    for one in findings[:SHOWN]:
+        lines += finding_lines(one)
     if len(findings) > SHOWN:
         lines.append(say("and {count} more", count=len(findings) - SHOWN))
     return "\n".join(lines)

@@ -198,7 +198,10 @@ def reason_from_json(data: Mapping[str, Parameter]) -> Reason:
     """The reason of ``reason_to_json``; one of a newer tipc keeps its code and parameters as they are."""
     if "code" not in data:
         raise ValueError("a reason has a code")
-    params = {name: value for name, value in data.items() if name != "code"}
+    params = {}
+    for name, value in data.items():
+        if name != "code":
+            params[name] = value
     return Reason(str(data["code"]), tuple(params.items()))
 
 

@@ -89,11 +89,11 @@ class PlanScene:
 
     def steps(self, kind: str = "", cell: str = "") -> list[Step]:
         """The steps that passed, of one kind or cell: there is nothing to be learnt from the others."""
-        return [
-            step
-            for step in self.plan.steps
-            if kind in ("", step.kind) and cell in ("", step.cell) and self.result(step).ok
-        ]
+        found = []
+        for step in self.plan.steps:
+            if kind in ("", step.kind) and cell in ("", step.cell) and self.result(step).ok:
+                found.append(step)
+        return found
 
     def facts(self, step: Step) -> StepFacts | None:
         """What the witness saw a step do; None: there was no witness."""

@@ -80,7 +80,11 @@ def plain(value: Any) -> Any:
 def _field_names(kind: type[DataclassInstance]) -> tuple[str, ...]:
     """The fields of a dataclass; of a finding without its wordings, which are for ``verdict.json`` alone:
     a program reads the English text."""
-    return tuple([field.name for field in fields(kind) if field.name != "wordings"])
+    found = []
+    for field in fields(kind):
+        if field.name != "wordings":
+            found.append(field.name)
+    return tuple(found)
 
 
 def verdict_from_json(data: dict[str, Any]) -> Verdict:

@@ -166,7 +166,11 @@ def _diff(path: str, before: bytes, after: bytes) -> str:
 
 
 def _codes(text: str) -> list[str]:
-    return [code.strip().upper() for code in text.split(",") if code.strip()]
+    found = []
+    for code in text.split(","):
+        if code.strip():
+            found.append(code.strip().upper())
+    return found
 
 
 def _read(path: str) -> bytes:

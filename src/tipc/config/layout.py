@@ -84,7 +84,10 @@ class Config(NamedTuple):
 
 def parse(source: Source, layout: Layout) -> Config:
     """Read a file by a layout. Never fails: what is missing is empty."""
-    rows = {row.name: row for row in layout.rows if row.reads}
+    rows = {}
+    for row in layout.rows:
+        if row.reads:
+            rows[row.name] = row
     for name, word in layout.after:
         rows[name] = Row(line_after(source, word), name, "kv", kind="script")
     return Config(source, layout, source.seen(layout.limit), rows)

@@ -47,7 +47,10 @@ _OTHER_HARDWARE = (
     *("_jeston.", "_jetson.", "_mac", "_windows"),
 )
 _NOT_OF_A_CHAIN = (*_HELPERS, *_OTHER_HARDWARE)
-_USUAL = frozenset(name for chain in SCRIPTS for name in SCRIPTS[chain] if chain != BENCHMARK_CHAIN)
+_USUAL: set[str] = set()
+for _chain, _names in SCRIPTS.items():
+    if _chain != BENCHMARK_CHAIN:
+        _USUAL.update(_names)
 
 _CALLS = re.compile(r"""(?:^|[\s;"'`(])(?:source|\.|bash|sh)\s+["']?([\w./${}-]*?)([\w-]+\.sh)\b""")
 _COMMENT = re.compile(r"\s*#")

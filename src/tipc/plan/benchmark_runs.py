@@ -118,7 +118,10 @@ def _block(
 
 def _only_line_with(source: Source, text: str) -> int:
     """Where ``lines[$(grep -n text file)]`` points: nowhere, if there are several such lines."""
-    numbers = [line.number for line in source.lines if text in line.text]
+    numbers = []
+    for line in source.lines:
+        if text in line.text:
+            numbers.append(line.number)
     if len(numbers) == 1:
         return numbers[0]
     return len(source.lines)
@@ -231,7 +234,10 @@ def _with_value(line: Line, value: str) -> Line:
 def _options_of_last_line(table: TrainingBenchmark, source: Source) -> str:
     """What PaddleSeg's training script puts behind its command in this mode."""
     options = _last_line(source)
-    words = [f" --{name} {options[name]}" for name in table.last_line if options.get(name)]
+    words = []
+    for name in table.last_line:
+        if options.get(name):
+            words.append(f" --{name} {options[name]}")
     return "".join(words)
 
 
@@ -247,7 +253,10 @@ def _last_line(source: Source) -> dict[str, str]:
 
 def _free(name: str, plans: list[Plan]) -> str:
     """The name as the beginning of ids; with a number where a run of that name is there."""
-    taken = {cell.id for plan in plans for cell in plan.cells}
+    taken = set()
+    for plan in plans:
+        for cell in plan.cells:
+            taken.add(cell.id)
     prefix, number = f"{name}-", 2
     while any(cell.startswith(prefix) for cell in taken):
         prefix, number = f"{name}~{number}-", number + 1

@@ -14,7 +14,10 @@ def commands_text(plan: Plan, cwd: str) -> str:
     lines = [f"# {plan.config} · {plan.mode}"]
     if os.path.realpath(cwd) != plan.repo:
         lines.append(f"cd {quote(plan.repo)}")
-    folders = {os.path.dirname(step.log) for step in plan.steps if step.log}
+    folders = set()
+    for step in plan.steps:
+        if step.log:
+            folders.add(os.path.dirname(step.log))
     for folder in sorted(folders):
         lines.append(f"mkdir -p {quote(folder)}")
     lines += map(command_line, plan.steps)

@@ -192,7 +192,11 @@ class _Repo:
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Which inputs differ: ``["command", "scripts"]``."""
-    return [name for name, value in now.items() if before.get(name) != value]
+    found = []
+    for name, value in now.items():
+        if before.get(name) != value:
+            found.append(name)
+    return found
 
 
 def _named_paths(root: Path, step: Step) -> list[Path]:

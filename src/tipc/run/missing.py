@@ -53,7 +53,10 @@ def weak_gpus(plan: Plan) -> Iterable[Reason]:
 
 def missing_packages(plan: Plan) -> list[Reason]:
     """What the plan's interpreter lacks."""
-    steps = [step for step in plan.steps if step.argv and step.kind in (TRAIN, INFER)]
+    steps = []
+    for step in plan.steps:
+        if step.argv and step.kind in (TRAIN, INFER):
+            steps.append(step)
     if not steps:
         return []
     named = Command(steps[0].argv).interpreter

@@ -78,7 +78,10 @@ def resolve(asked: Sequence[str], versions: Sequence[str]) -> list[str]:
 
 def parse(text: str) -> list[str]:
     """``3.1,3.2`` as a list; raises UsageError for what is no version."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = []
+    for name in text.split(","):
+        if name.strip():
+            names.append(name.strip())
     wrong = [name for name in names if not re.fullmatch(r"\d+(\.\d+){0,2}", name)]
     if wrong or not names:
         raise UsageError(

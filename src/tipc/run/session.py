@@ -188,7 +188,10 @@ def would_run(session: Session) -> frozenset[Key]:
         if node.key not in session.wanted:
             continue
         needed = [nodes[need].key for need in node.needs]
-        known = [earlier.results[key] for key in needed if key in earlier.results]
+        known = []
+        for key in needed:
+            if key in earlier.results:
+                known.append(earlier.results[key])
         anew = not found.isdisjoint(needed)
         if anew or earlier.reuse(node, inputs.of(node.plan, node.step, known)) is None:
             found.add(node.key)

@@ -63,9 +63,9 @@ def complete(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(told, evidence=evidence)
     else:
-        means = [
-            wording("{stage} {mean:.2f} ms", stage=name, mean=row["mean"]) for name, row in stages.items()
-        ]
+        means = []
+        for name, row in stages.items():
+            means.append(wording("{stage} {mean:.2f} ms", stage=name, mean=row["mean"]))
         yield passed(wording("{means}", means=tuple(means)), evidence=evidence)
 
 

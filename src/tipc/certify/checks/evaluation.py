@@ -112,7 +112,10 @@ def with_which_weights(
     assert evaluation.weights is not None
     known = set(trained.values())
     used = evaluation.weights.tensors
-    others = [name for name, digest in used.items() if digest not in known]
+    others = []
+    for name, digest in used.items():
+        if digest not in known:
+            others.append(name)
     plain = left_unquantised(used, trained)
     if plain:
         return unquantised(scene, plain, len(used), evidence)

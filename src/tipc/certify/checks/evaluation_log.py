@@ -137,7 +137,10 @@ def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
     for row in read_log(scene.log(trainings[0])).evaluations:
         for name, value in by_canonical_name(row.metrics).items():
             told.setdefault(name, []).append(value)
-    common = [name for name in own if name in told and math.isfinite(own[name])]
+    common = []
+    for name in own:
+        if name in told and math.isfinite(own[name]):
+            common.append(name)
     if not common:
         yield nothing_in_common(scene, trainings[0], own, told)
         return

@@ -105,7 +105,10 @@ def against_network(scene: StepScene, engine: str = NATIVE) -> Compared | None:
     if model is None or model.facts is None or trial is None or trial.error or not model.facts.outputs:
         return None
     arrays = scene.arrays(scene.step)
-    own = {name: arrays[key] for name, key in model.facts.outputs.items() if key in arrays}
+    own = {}
+    for name, key in model.facts.outputs.items():
+        if key in arrays:
+            own[name] = arrays[key]
     found = likenesses(own, trial.outputs, samples_of(trial.trial.feeds))
     if not found:
         return None

@@ -35,7 +35,10 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     """A script that mixes up its images or prints what it always prints passes every other check. What it
     printed must follow from what its predictor gave, for every image."""
     printed = [value for value in predictions(scene, scene.step).values() if isinstance(value, dict)]
-    classes = [int(value["class_id"]) for value in printed if isinstance(value.get("class_id"), (int, float))]
+    classes = []
+    for value in printed:
+        if isinstance(value.get("class_id"), (int, float)):
+            classes.append(int(value["class_id"]))
     rows = output_rows(scene)
     if rows is None:
         return  # no classification
@@ -137,7 +140,10 @@ def fed_and_given(scene: StepScene) -> tuple[NDArray[Any] | None, NDArray[Any] |
     for predictor in own_predictors(scene):
         for run in predictor.kept:
             pictures = list(pictures_of(predictor, run.inputs, arrays))
-            rows = [arrays[key] for key in run.outputs.values() if key in arrays]
+            rows = []
+            for key in run.outputs.values():
+                if key in arrays:
+                    rows.append(arrays[key])
             if not pictures or not rows or rows[0].ndim != 2 or len(pictures[0]) != len(rows[0]):
                 continue
             if not fed or pictures[0].shape[1:] == fed[0].shape[1:]:
@@ -194,7 +200,10 @@ def printed_probability(value: dict[str, Any]) -> float | None:
 def each_near(numbers: list[float | None], head: NDArray[Any]) -> bool:
     """Every probability is the one of its own image."""
     pairs = zip(numbers, head, strict=True)
-    return all(near(number, np.array([own])) for number, own in pairs if number is not None)
+    for number, own in pairs:
+        if number is not None and not near(number, np.array([own])):
+            return False
+    return True
 
 
 def near(told: float, possible: NDArray[Any]) -> bool:

@@ -92,7 +92,10 @@ def is_quantised(scene: StepScene) -> Iterator[Outcome]:
 
 def none_quantised(layers: list[Layer]) -> Message:
     """What is said of a model without a quantised layer."""
-    half = [layer for layer in layers if layer.bits or layer.activation_bits]
+    half = []
+    for layer in layers:
+        if layer.bits or layer.activation_bits:
+            half.append(layer)
     told = wording("none of its {layers} convolutions and linear layers is quantised", layers=len(layers))
     if not half:
         return told
@@ -202,7 +205,11 @@ def what_moved(scene: StepScene, found: WeightsInFile, evidence: dict[str, Any])
 
 def still_at_start(found: WeightsInFile) -> list[Clip]:
     """The clipping values whose start is known, and which are there still."""
-    return [clip for clip in found.clips if clip.start is not None and not has_moved(clip.start, clip.end)]
+    still = []
+    for clip in found.clips:
+        if clip.start is not None and not has_moved(clip.start, clip.end):
+            still.append(clip)
+    return still
 
 
 def not_learnt(scene: StepScene, found: WeightsInFile) -> Message | None:

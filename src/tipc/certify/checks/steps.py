@@ -252,7 +252,10 @@ def ends_early(scene: PlanScene, absent: list[str], kinds: set[str]) -> Outcome:
     told = wording("the chain has no {kind}", kind=absent[0])
     for kind in absent[1:]:
         told = wording("{message} and no {kind}", message=told, kind=kind)
-    reasons = [skip.reason for skip in scene.plan.skipped if skip.kind in absent]
+    reasons = []
+    for skip in scene.plan.skipped:
+        if skip.kind in absent:
+            reasons.append(skip.reason)
     if not reasons:
         return unchecked(told, kinds=sorted(kinds))
     # The config names a script, and asks only for what is left out.

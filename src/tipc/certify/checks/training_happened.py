@@ -128,7 +128,10 @@ def given_to_nobody(process: ProcessFacts, training: TrainingFacts) -> list[str]
         return []
     before, after = training.before.tensors, training.after.tensors
     given = set(training.given)
-    left_out = [name for name in before if name not in given and before[name] == after.get(name)]
+    left_out = []
+    for name in before:
+        if name not in given and before[name] == after.get(name):
+            left_out.append(name)
     if len(left_out) * 2 <= len(before):
         return []
     return left_out

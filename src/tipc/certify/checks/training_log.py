@@ -74,7 +74,11 @@ def finite(scene: StepScene) -> Iterator[Outcome]:
 
 def column(rows: Sequence[TrainingLine], name: str) -> list[float]:
     """The values of one field, in the lines that have it."""
-    return [row.get(name) for row in rows if name in row.values]
+    found = []
+    for row in rows:
+        if name in row.values:
+            found.append(row.get(name))
+    return found
 
 
 def impossible(row: TrainingLine) -> str:
@@ -156,7 +160,10 @@ def trained_to_the_end(scene: StepScene) -> Iterator[Outcome]:
 
 def last_epoch(rows: Sequence[TrainingLine | EvaluationLine]) -> int | None:
     """The highest epoch that a line tells; None: none does."""
-    epochs = [row.epoch for row in rows if row.epoch is not None]
+    epochs = []
+    for row in rows:
+        if row.epoch is not None:
+            epochs.append(row.epoch)
     return max(epochs, default=None)
 
 
@@ -168,7 +175,10 @@ def iterations_done(scene: StepScene, asked: float, rows: Sequence[TrainingLine]
         seen = max(main.training.forwards, main.training.steps)
         yield judged(scene, "iteration", asked, seen, enough=seen >= asked)
         return
-    told = [row.iteration for row in rows if row.iteration is not None]
+    told = []
+    for row in rows:
+        if row.iteration is not None:
+            told.append(row.iteration)
     if told:
         stride = max((later - earlier for earlier, later in itertools.pairwise(told)), default=max(told))
         yield judged(scene, "iteration", asked, max(told), enough=max(told) > asked - max(stride, 1) - 1)

@@ -131,11 +131,10 @@ def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
     """A log with a line a step, whose losses are not those of the steps: neither the loss itself nor a mean
     or median of those so far, nor a part of a sum, nor one that rises and falls with it. None: they are."""
     slack = [max(ROUNDED * abs(loss), 1e-3) for loss in seen]
-    strange = [
-        number
-        for number, loss in enumerate(told)
-        if not min(seen[: number + 1]) - slack[number] <= loss <= max(seen[: number + 1]) + slack[number]
-    ]
+    strange = []
+    for number, loss in enumerate(told):
+        if not min(seen[: number + 1]) - slack[number] <= loss <= max(seen[: number + 1]) + slack[number]:
+            strange.append(number)
     part = all(loss <= whole + more for loss, whole, more in zip(told, seen, slack, strict=True))
     if len(strange) * 4 <= len(told) or part or in_step(told, seen) >= IN_STEP:
         return None

@@ -97,14 +97,15 @@ def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tupl
         looked += 1
         size = picture.shape[:2]
         if size not in fitted:
-            parts = [part for sample in samples for part in parts_of(sample, *size)]
+            parts = []
+            for sample in samples:
+                parts += parts_of(sample, *size)
             fitted[size] = [classes_on(part, *size) for part in parts]
         masks = fitted[size]
         upright = max(explained(colours, mask) for mask in masks)
-        other = {
-            name: max(explained(colours[::down, ::right], mask) for mask in masks)
-            for name, (down, right) in TURNED.items()
-        }
+        other = {}
+        for name, (down, right) in TURNED.items():
+            other[name] = max(explained(colours[::down, ::right], mask) for mask in masks)
         best = max(other, key=lambda name: other[name])
         if upright >= EXPLAINED and upright >= other[best] - BETTER:
             straight += 1

@@ -104,7 +104,11 @@ def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arr
 
 def _kept(keys: Mapping[str, str], arrays: Arrays) -> Arrays:
     """The arrays of a call that were kept, by their names."""
-    return {name: arrays[key] for name, key in keys.items() if key in arrays}
+    found = {}
+    for name, key in keys.items():
+        if key in arrays:
+            found[name] = arrays[key]
+    return found
 
 
 def _form(arrays: Arrays) -> tuple[tuple[str, tuple[int, ...], str], ...]:

@@ -47,7 +47,10 @@ def listed_images(path: Path, repo: Path) -> list[Path]:
         words = text.split()
         if not words:
             continue
-        known = [place / words[0] for place in (path.parent, repo) if (place / words[0]).is_file()]
+        known = []
+        for place in (path.parent, repo):
+            if (place / words[0]).is_file():
+                known.append(place / words[0])
         if not known or known[0].suffix.lower() not in IMAGES:
             return []
         found.append(known[0])
@@ -65,7 +68,9 @@ def named_images(scene: StepScene, images: list[Path]) -> set[Path]:
     for _, text in lines(scene.step_log):
         if "." not in text:
             continue
-        found.update(image for name, image in names.items() if image not in found and name in text)
+        for name, image in names.items():
+            if image not in found and name in text:
+                found.add(image)
         if len(found) == len(images):
             break
     return found

@@ -40,7 +40,11 @@ def kinds_of_numbers(path: Path) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _kinds_of_numbers(path: Path, _size: int, _changed: int) -> frozenset[str]:
-    return frozenset(array.dtype.name for array in read_params(path) if array.size > 1)
+    found = set()
+    for array in read_params(path):
+        if array.size > 1:
+            found.add(array.dtype.name)
+    return frozenset(found)
 
 
 def _tensor(data: bytes, at: int) -> tuple[NDArray[Any], int]:

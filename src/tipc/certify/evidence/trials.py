@@ -161,13 +161,21 @@ def simulated(
 
 def shapes_of(evaluation: SeenEvaluation) -> tuple[tuple[int, ...], ...]:
     """The shapes that the trained network's answers have for a sample."""
-    answers = [value for value in evaluation.outputs.values() if value.ndim > 1 and value.dtype.kind == "f"]
+    answers = []
+    for value in evaluation.outputs.values():
+        if value.ndim > 1 and value.dtype.kind == "f":
+            answers.append(value)
     return tuple(dict.fromkeys(value.shape[1:] for value in answers))
 
 
 def first_samples(feeds: Arrays) -> Arrays:
     """A few samples of a batch; what has no row a sample stays whole."""
-    return {name: value[:FEW] if value.ndim else value for name, value in feeds.items()}
+    few = {}
+    for name, value in feeds.items():
+        few[name] = value
+        if value.ndim:
+            few[name] = value[:FEW]
+    return few
 
 
 def samples_of(feeds: Arrays) -> int:
@@ -180,7 +188,10 @@ def deployed(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[Tri
     for infer, predictor in deployments(scene, step, model):
         arrays = scene.arrays(infer)
         run = predictor.kept[0]
-        feeds = {name: arrays[key] for name, key in run.inputs.items() if key in arrays}
+        feeds = {}
+        for name, key in run.inputs.items():
+            if key in arrays:
+                feeds[name] = arrays[key]
         engine = engine_name(predictor.engine, predictor.precision)
         if feeds and engine in all_engines():
             yield Trial(
@@ -231,7 +242,11 @@ def seeded_inputs(scene: PlanScene, step: Step, model: ExportedModel) -> Arrays:
     if model.facts is None:
         return {}
     arrays = scene.arrays(step)
-    return {name: arrays[key] for name, key in model.facts.inputs.items() if key in arrays}
+    found = {}
+    for name, key in model.facts.inputs.items():
+        if key in arrays:
+            found[name] = arrays[key]
+    return found
 
 
 def constants(scene: PlanScene, cell: str) -> dict[str, float]:

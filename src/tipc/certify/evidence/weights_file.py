@@ -192,7 +192,10 @@ def _read_weights(path: Path, size: int, changed: int) -> WeightsInFile:
             path,
             error=english_text("a damaged file: {error}", error=f"{type(error).__name__}: {error}"[:300]),
         )
-    floats = {name: array for name, array in arrays.items() if array.dtype.kind == "f"}
+    floats = {}
+    for name, array in arrays.items():
+        if array.dtype.kind == "f":
+            floats[name] = array
     return WeightsInFile(
         path,
         digests={name: digest(array) for name, array in arrays.items()},

@@ -47,7 +47,9 @@ def _inspect_legacy(structure: str, params: str) -> dict[str, Any]:
                 var = scope.find_var(name)
                 if var is not None and name not in ("feed", "fetch"):
                     arrays[name] = np.array(var.get_tensor())
-            shapes = {name: [int(size) for size in block.var(name).shape] for name in inputs}
+            shapes = {}
+            for name in inputs:
+                shapes[name] = [int(size) for size in block.var(name).shape]
             operators: dict[str, int] = {}
             for op in block.ops:
                 operators[op.type] = operators.get(op.type, 0) + 1
@@ -63,7 +65,10 @@ def _inspect_legacy(structure: str, params: str) -> dict[str, Any]:
 
 def _layers(block: Any, arrays: dict[str, Any]) -> list[dict[str, Any]]:
     """Every convolution and linear layer, and how its weight and its input are quantised."""
-    producer = {name: op for op in block.ops for name in op.output_arg_names}
+    producer = {}
+    for op in block.ops:
+        for name in op.output_arg_names:
+            producer[name] = op
     found = []
     for op in block.ops:
         if op.type not in (*CONVOLUTIONS, *PRODUCTS):
@@ -141,11 +146,10 @@ def _inspect_pir(structure: str, prefix: str) -> dict[str, Any]:
     with open(structure, encoding="utf-8") as stream:
         operators: dict[str, int] = {}
         _count(json.load(stream), operators)
-    layers = [
-        {"op": name, "weight": ""}
-        for name in (*CONVOLUTIONS, "matmul", "linear")
-        for _ in range(operators.get(name, 0))
-    ]
+    layers = []
+    for name in (*CONVOLUTIONS, "matmul", "linear"):
+        for _ in range(operators.get(name, 0)):
+            layers.append({"op": name, "weight": ""})
     return {
         "inputs": {spec.name: [int(side) for side in spec.shape] for spec in loaded._input_spec()},
         "outputs": len(loaded._output_spec()),

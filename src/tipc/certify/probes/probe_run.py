@@ -112,7 +112,9 @@ def _predictor(given: dict[str, Any]) -> Callable[..., dict[str, Any]]:
         for name in unfed:
             given[name] = _filled(predictor.get_input_handle(name), count, fill.get(name, 1.0))
         parts = [run(predictor, names, part) for part in _batches(given, count, batch)]
-        outputs = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+        outputs = {}
+        for name in parts[0]:
+            outputs[name] = _joined([part[name] for part in parts])
         inner: Arrays = {}
         if asked["inner"] and all(_is_flat(value, count) for value in outputs.values()):
             inner = inner_values(open_predictor(*model, values_kept=True), names, given, asked["inner"])
@@ -225,7 +227,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def short(error: BaseException) -> str:
     """The line of paddle's long message that tells what is wrong: not the condition that did not hold."""
-    text = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = []
+    for line in str(error).splitlines():
+        if line.strip():
+            text.append(line.strip())
     plain = [line for line in text if not line.startswith("[Hint")] or text
     telling = [line for line in plain if "Error" in line or line.startswith("(")] or plain
     told = f"{type(error).__name__}: {telling[-1] if telling else ''}"[:400]

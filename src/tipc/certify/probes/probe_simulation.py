@@ -40,7 +40,11 @@ class Simulation:
     def filled(self, name: str, count: int, value: float) -> Any:
         """An input that nothing is given for."""
         variable = self._program.global_block().var(name)
-        shape = [count if side < 0 else side for side in variable.shape]
+        shape = []
+        for side in variable.shape:
+            if side < 0:
+                side = count
+            shape.append(side)
         kind = str(variable.dtype).rpartition(".")[2]
         return np.full(shape, value, KINDS.get(kind, "float32"))
 

@@ -57,10 +57,16 @@ def line_ends(ctx: Context) -> Iterator[LintFinding]:
 def _carriage_returns(ctx: Context, text: str) -> Iterator[LintFinding]:
     """TC003, once for all lines."""
     count = len(ctx.source.lines)
-    numbers = [number for number, line in enumerate(text.split("\n"), 1) if line.endswith("\r")]
+    numbers = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith("\r"):
+            numbers.append(number)
     if not numbers:
         return
-    edits = [Edit(number, ctx.line(number)) for number in numbers if number <= count]
+    edits = []
+    for number in numbers:
+        if number <= count:
+            edits.append(Edit(number, ctx.line(number)))
     first = Line(numbers[0], ctx.line(numbers[0]))
     if len(numbers) >= count:
         yield ctx.find("TC003-all", first, *edits)
@@ -183,7 +189,10 @@ def _line_after(ctx: Context, row: int) -> Line:
 def _lost(ctx: Context, row: int) -> Reason:
     """Which stages a shift from a row on spoils."""
     assert ctx.dialect is not None
-    names = {other.name for other in ctx.dialect.layout.rows if other.index >= row}
+    names = set()
+    for other in ctx.dialect.layout.rows:
+        if other.index >= row:
+            names.add(other.name)
     if "trainer_list" in names:
         return because("lint-shift-all")
     if "norm_export" in names:

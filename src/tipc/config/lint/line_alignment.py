@@ -86,7 +86,11 @@ class LineAlignment(NamedTuple):
     @property
     def missing(self) -> list[int]:
         """The rows inside the file that have no line."""
-        return [row for row, line in enumerate(self.lines[: len(self.lines) - self.cut]) if line is None]
+        found = []
+        for row, line in enumerate(self.lines[: len(self.lines) - self.cut]):
+            if line is None:
+                found.append(row)
+        return found
 
 
 @lru_cache(maxsize=16)

@@ -104,7 +104,10 @@ def _shown(line: str, start: int) -> str:
 def summary(findings: Sequence[LintFinding], files: int, hidden: int = 0) -> str:
     """``2 errors, 1 warning in 1 file``."""
     counted = Counter(finding.severity for finding in findings)
-    parts = [plural(counted[name], name) for name in _COLOURS if counted[name]]
+    parts = []
+    for name in _COLOURS:
+        if counted[name]:
+            parts.append(plural(counted[name], name))
     found = ", ".join(parts) or say("nothing found")
     told = say("{found} in {files}", found=found, files=plural(files, "file"))
     if hidden:

@@ -127,7 +127,10 @@ def _with_rows(ctx: Context, layout: Layout) -> Context:
     lines = ctx.source.seen()
     if ctx.alignment:
         lines = tuple(line or NOWHERE for line in ctx.alignment.lines)
-    rows = {row.name: row for row in layout.rows if row.reads}
+    rows = {}
+    for row in layout.rows:
+        if row.reads:
+            rows[row.name] = row
     config = Config(ctx.source, layout, lines, rows)
     used = tuple(row for row in rows.values() if not row.unused and config.line(row.name).line)
     return ctx._replace(config=config, used=used)

@@ -114,7 +114,10 @@ def _one_slip(a: str, b: str) -> bool:
 
 def booleans(ctx: Context) -> Iterator[LintFinding]:
     """TC033: ``Fasle`` and its like, and ``true`` where the script compares with ``True``."""
-    compared = {config.line(row.name).line for row, config in ctx.rows("l") if row.name in _COMPARED}
+    compared = set()
+    for row, config in ctx.rows("l"):
+        if row.name in _COMPARED:
+            compared.add(config.line(row.name).line)
     for line in ctx.source.seen():
         head, _, rest = line.text.partition(":")
         if not rest or "/" in rest:

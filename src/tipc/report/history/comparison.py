@@ -250,7 +250,10 @@ def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
     """The figures of a run, each as the median over its repeats where there are any."""
     middle = {}
     for key, figure in run.figures.items():
-        values = [entry.figures[key].value for entry in repeats if key in entry.figures]
+        values = []
+        for entry in repeats:
+            if key in entry.figures:
+                values.append(entry.figures[key].value)
         if len(values) > 1:
             figure = replace(figure, value=median(values))
         middle[key] = figure

@@ -84,7 +84,10 @@ def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:
 def _plan_course(plan: str, entries: Sequence[PastRun]) -> PlanCourse:
     states = []
     for entry in entries:
-        mine = [state for (name, _cell), state in entry.cells.items() if name == plan]
+        mine = []
+        for (name, _cell), state in entry.cells.items():
+            if name == plan:
+                mine.append(state)
         states.append(min(mine, key=WORST_FIRST.index))
     return PlanCourse(plan, tuple(entries), tuple(states), tuple(_courses(plan, entries)))
 

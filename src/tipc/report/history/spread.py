@@ -97,7 +97,10 @@ def largest(entries: Iterable[PastRun], figures: Mapping[Key, Figure]) -> float 
         for key, like in figures.items():
             if _like(like) != TIMED:
                 continue
-            values = [on_scale(like, entry.figures[key].value) for entry in group if key in entry.figures]
+            values = []
+            for entry in group:
+                if key in entry.figures:
+                    values.append(on_scale(like, entry.figures[key].value))
             if len(values) >= KNOWN:
                 middle = median(values)
                 found.append(max(max(values) - middle, middle - min(values)))

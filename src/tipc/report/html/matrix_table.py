@@ -24,7 +24,10 @@ def matrix_table(matrix: Matrix, anchors: Anchors, brief: bool) -> dict[str, Any
     for row in matrix.rows:
         entries = [row.train.get(key) for key in matrix.train]
         entries += [row.infer.get(key) for key in matrix.infer]
-        states = {entry.state for entry in entries if entry is not None}
+        states = set()
+        for entry in entries:
+            if entry is not None:
+                states.add(entry.state)
         seen |= states
         rows.append(
             {

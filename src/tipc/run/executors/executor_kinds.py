@@ -45,7 +45,10 @@ def _ray_cores(executor: Executor) -> int:
     from tipc.run.executors.ray_cluster import RayExecutor
 
     assert isinstance(executor, RayExecutor)
-    nodes = [node["Resources"] for node in executor.ray.nodes() if node["Alive"]]
+    nodes = []
+    for node in executor.ray.nodes():
+        if node["Alive"]:
+            nodes.append(node["Resources"])
     return max((int(node.get("CPU", 0)) for node in nodes), default=1) or 1
 
 

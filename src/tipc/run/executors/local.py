@@ -289,7 +289,10 @@ class LocalExecutor:
             self._unpark(server)
 
     def _outcome(self, running: _Running, told: Mapping[str, Any]) -> TaskOutcome:
-        known = {name: told[name] for name in TaskOutcome.__dataclass_fields__ if name in told}
+        known = {}
+        for name in TaskOutcome.__dataclass_fields__:
+            if name in told:
+                known[name] = told[name]
         if running.gpu:
             known.update(peak_gpu=running.gpu.peak, gpu_util=running.gpu.mean)
         return replace(TaskOutcome(None, host=self.host), **known)

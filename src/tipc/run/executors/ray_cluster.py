@@ -142,7 +142,10 @@ class _Running:
 
 def landmarks(task: Task) -> tuple[str, ...]:
     """What a node must see to run a task: its directory, and the files that its command names."""
-    files = [task.cwd / word for word in task.argv if word and "\0" not in word]
+    files = []
+    for word in task.argv:
+        if word and "\0" not in word:
+            files.append(task.cwd / word)
     return (str(task.cwd), *(str(path) for path in files if path.is_file()))
 
 
@@ -294,7 +297,10 @@ class RayExecutor:
 
     def _see_begun(self, now: float) -> None:
         """Note which tasks have left the queue: one on a node can say where it is."""
-        waiting = {running.node: running for running in self._running.values() if not running.begun}
+        waiting = {}
+        for running in self._running.values():
+            if not running.begun:
+                waiting[running.node] = running
         if waiting:
             placed, _queued = self.ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
             for node in placed:
@@ -391,7 +397,11 @@ class RayExecutor:
 
     def _alive(self) -> set[str]:
         """The ids of the nodes that the cluster has now."""
-        return {node["NodeID"] for node in self.ray.nodes() if node["Alive"]}
+        found = set()
+        for node in self.ray.nodes():
+            if node["Alive"]:
+                found.add(node["NodeID"])
+        return found
 
     def _node_of(self, running: _Running) -> ClusterNode | None:
         """Where a task runs or ran; None if it never came to a node."""

@@ -154,7 +154,10 @@ class Warmth:
 
     def _learn(self, kind: Kind, task: Task, changed: Mapping[str, str | None]) -> None:
         """Keep what of these variables the script of a task really changes."""
-        needs = {name: value for name, value in changed.items() if task.env.get(name) != value}
+        needs = {}
+        for name, value in changed.items():
+            if task.env.get(name) != value:
+                needs[name] = value
         self._needs[kind, Command(task.argv).script] = needs
         self._latest[kind] = needs
 

@@ -89,7 +89,11 @@ class Guardian:
         if self.mode != SERVER:
             return frozenset()
         mine = [(pid, stat(pid)) for pid in children(os.getpid())]
-        return frozenset(pid for pid, fields in mine if fields and int(fields[3]) == self.guarded)
+        found = set()
+        for pid, fields in mine:
+            if fields and int(fields[3]) == self.guarded:
+                found.add(pid)
+        return frozenset(found)
 
 
 def start(command: list[str]) -> int:

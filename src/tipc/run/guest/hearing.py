@@ -105,11 +105,17 @@ class Hearing:
 
     def told(self) -> dict[str, Any]:
         """All that was told, but for the raw bytes of the arrays."""
-        processes = [
-            {"pid": speaker.pid, "facts": speaker.facts, "dropped": speaker.dropped, "final": speaker.final}
-            for speaker in self.heard.values()
-            if speaker.first or speaker.facts is not None
-        ]
+        processes = []
+        for speaker in self.heard.values():
+            if speaker.first or speaker.facts is not None:
+                processes.append(
+                    {
+                        "pid": speaker.pid,
+                        "facts": speaker.facts,
+                        "dropped": speaker.dropped,
+                        "final": speaker.final,
+                    }
+                )
         return {
             "processes": processes,
             "arrays": [head for head, _body in self.arrays],

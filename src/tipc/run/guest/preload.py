@@ -35,9 +35,10 @@ class Preloaded(MetaPathFinder, Loader):
 
         self.version: str = paddle.__version__
         self.device = _device_in_use(paddle)
-        self.set_by_import = {
-            name: value for name, value in os.environ.items() if self.before.get(name) != value
-        }
+        self.set_by_import = {}
+        for name, value in os.environ.items():
+            if self.before.get(name) != value:
+                self.set_by_import[name] = value
         self.output = read_output()
         self.modules = _third_party_modules(known)
         self.differs: Callable[[dict[str, str | None]], None] = lambda _needs: None

@@ -32,7 +32,10 @@ def children(pid: int) -> list[int]:
     """The children of a process, of all its threads; a process that has gone has none."""
     found: list[int] = []
     if not CHILDREN_FILES:
-        return [int(other) for other in os.listdir("/proc") if other.isdigit() and _parent(int(other)) == pid]
+        for other in os.listdir("/proc"):
+            if other.isdigit() and _parent(int(other)) == pid:
+                found.append(int(other))
+        return found
     with contextlib.suppress(*GONE):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(*GONE), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:

@@ -25,9 +25,10 @@ HELD = (errno.EACCES, errno.EAGAIN)
 @contextmanager
 def output_locks(plans: Sequence[Plan]) -> Iterator[None]:
     """Hold the directories that the plans' results go to; UsageError if another run holds one."""
-    folders = {
-        os.path.normpath(Path(plan.repo, plan.results_log).parent) for plan in plans if plan.results_log
-    }
+    folders = set()
+    for plan in plans:
+        if plan.results_log:
+            folders.add(os.path.normpath(Path(plan.repo, plan.results_log).parent))
     with ExitStack() as stack:
         for folder in sorted(folders):
             try:

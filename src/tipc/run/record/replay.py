@@ -77,7 +77,10 @@ class Replay:
 
     def results_of(self, plans: Iterable[Plan]) -> dict[Key, StepResult]:
         """A result for each step of the plans; ``pending`` where nothing happened."""
-        keys = [(plan.key, step.id) for plan in plans for step in plan.steps]
+        keys = []
+        for plan in plans:
+            for step in plan.steps:
+                keys.append((plan.key, step.id))
         return {key: self.results.get(key) or StepResult(*key) for key in keys}
 
     def _resume(self, event: RunResumed) -> None:

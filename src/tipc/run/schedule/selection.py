@@ -140,4 +140,8 @@ def _names(plan: Plan, step: Step) -> frozenset[str]:
     for cell in plan.cells:
         if cell.id == step.cell:
             words += [cell.trainer, cell.autocast, cell.precision, cell.runs_on]
-    return frozenset(word.lower() for word in words if word)
+    found = set()
+    for word in words:
+        if word:
+            found.add(word.lower())
+    return frozenset(found)

@@ -145,6 +145,9 @@ def _skip(step: Step, reason: Reason) -> Skip:
 def _own_log(log: str, taken: Collection[str]) -> str:
     """One log a command: ``x.log``, or ``x~2.log`` where another step has it."""
     if log.endswith(".log"):
-        stems = {other.removesuffix(".log") for other in taken if other.endswith(".log")}
+        stems = set()
+        for other in taken:
+            if other.endswith(".log"):
+                stems.add(other.removesuffix(".log"))
         return unique_name(log.removesuffix(".log"), stems) + ".log"
     return unique_name(log, taken)

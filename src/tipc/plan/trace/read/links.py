@@ -86,7 +86,10 @@ def _tie(here: Link, earlier: list[Link], repo: Path) -> None:
             here.needs.append(owner)
         _name_weights(here, repo)
     if here.kind == INFER:
-        exports = [other for other in earlier if other.kind == EXPORT and other.train is owner]
+        exports = []
+        for other in earlier:
+            if other.kind == EXPORT and other.train is owner:
+                exports.append(other)
         _tie_to_export(here, exports, repo)
         _name_model(here, exports, repo)
 

@@ -75,12 +75,18 @@ class Exports(Door):
 
     def _network_saved_there(self, path: str) -> dict[str, Any] | None:
         """The latest export to this place of which the network's own answers are known."""
-        there = [export for export in self.exports if export["path"] == path and export["outputs"]]
+        there = []
+        for export in self.exports:
+            if export["path"] == path and export["outputs"]:
+                there.append(export)
         return there[-1] if there else None
 
     def _new(self, path: Any, old: dict[str, int]) -> dict[str, Any]:
         prefix = os.path.abspath(os.fspath(path))
-        written = [name for name, when in _times(path).items() if old.get(name) != when]
+        written = []
+        for name, when in _times(path).items():
+            if old.get(name) != when:
+                written.append(name)
         export: dict[str, Any] = {
             "path": prefix,
             "weights": None,
@@ -233,9 +239,10 @@ def undisturbed(paddle: Any, network: Any | None) -> Iterator[None]:
     generators = (random.getstate(), numpy.random.get_state(), paddle.get_rng_state())
     layers = list(network.sublayers(include_self=True)) if network is not None else []
     modes = [layer.training for layer in layers]
-    buffers = [
-        (buffer, array(buffer)) for layer in layers for buffer in layer.buffers(include_sublayers=False)
-    ]
+    buffers = []
+    for layer in layers:
+        for buffer in layer.buffers(include_sublayers=False):
+            buffers.append((buffer, array(buffer)))
     try:
         for layer in layers:
             layer.training = False

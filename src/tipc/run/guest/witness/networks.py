@@ -249,7 +249,8 @@ class Networks(Door):
             self._send(evaluation, given, got)
             return
         size = sum(value.nbytes for value in [*given.values(), *got.values()])
-        size += sum(value.nbytes for pair in evaluation.held for half in pair for value in half.values())
+        for held_given, held_got in evaluation.held:
+            size += sum(value.nbytes for value in [*held_given.values(), *held_got.values()])
         if size <= SHARE:
             evaluation.held.append((given, got))
         else:
@@ -276,21 +277,23 @@ class Networks(Door):
                     self._send(evaluation, given, got)
                 evaluation.held.clear()
         most = max((evaluation.parameters for evaluation in self.evaluations), default=0)
-        return {
-            "evaluations": [
-                {
-                    "calls": evaluation.calls,
-                    "samples": evaluation.samples,
-                    "weights": evaluation.weights,
-                    "at_step": evaluation.at_step,
-                    "kept": evaluation.kept,
-                    "image_statistics": evaluation.statistics,
-                    "different_inputs": len(evaluation.inputs),
-                }
-                for evaluation in self.evaluations
-                if evaluation.parameters * 4 >= most
-            ]
-        }
+        told = []
+        for evaluation in self.evaluations:
+            if evaluation.parameters * 4 >= most:
+                told.append(_as_told(evaluation))
+        return {"evaluations": told}
+
+
+def _as_told(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "calls": evaluation.calls,
+        "samples": evaluation.samples,
+        "weights": evaluation.weights,
+        "at_step": evaluation.at_step,
+        "kept": evaluation.kept,
+        "image_statistics": evaluation.statistics,
+        "different_inputs": len(evaluation.inputs),
+    }
 
 
 def _is_constant(tensor: Any) -> bool:

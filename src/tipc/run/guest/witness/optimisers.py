@@ -270,7 +270,10 @@ class Training(Door):
         the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
         them where the rest is as trained: an average would have moved all of them. ``judged`` is how many
         could be looked at one by one, ``strayed`` which of them lie off their own way."""
-        ours = {identity for identity, item in self.parameters.items() if self._as_left(item) is item}
+        ours = set()
+        for identity, item in self.parameters.items():
+            if self._as_left(item) is item:
+                ours.add(identity)
         same = sum(id(tensor) in ours for _path, tensor in saved)
         if same < len(self.parameters):
             now = set(self._now()["tensors"].values())
@@ -315,7 +318,10 @@ class Training(Door):
         for end in (2, 3):
             length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
         judged = [one for one in others if one[1].size >= JUDGED]
-        strayed = [path for path, there, here, before in judged if _strayed(there / factor, here, before)]
+        strayed = []
+        for path, there, here, before in judged:
+            if _strayed(there / factor, here, before):
+                strayed.append(path)
         return {
             "apart": max(0.0, length / way - 1.0),
             "changed": others[0][0] if mixed else "",

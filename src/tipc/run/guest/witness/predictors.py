@@ -257,7 +257,10 @@ class Predictors(Door):
     def _opened(self, path: Any, engine: str) -> Seen:
         """A model that paddle itself runs, without a predictor."""
         prefix = os.path.abspath(os.fspath(path))
-        programs = [prefix + suffix for suffix in (".json", ".pdmodel") if os.path.isfile(prefix + suffix)]
+        programs = []
+        for suffix in (".json", ".pdmodel"):
+            if os.path.isfile(prefix + suffix):
+                programs.append(prefix + suffix)
         program = programs[0] if programs else prefix
         device = str(self.paddle.device.get_device())
         seen = Seen(
@@ -345,7 +348,10 @@ def _short(value: Any) -> str:
 
 def _asked(config: Any, *names: str) -> bool:
     """Whether the config answers yes to one of several questions, of which some paddles know only one."""
-    return any(bool(getattr(config, name)()) for name in names if hasattr(config, name))
+    for name in names:
+        if hasattr(config, name) and getattr(config, name)():
+            return True
+    return False
 
 
 def _engine(config: Any) -> str:
@@ -372,10 +378,9 @@ def _precision(config: Any, engine: str, settings: dict[str, str]) -> str:
         return "int8"
     if engine == "onednn" and ("enable_mkldnn_bfloat16" in settings or "enable_onednn_bfloat16" in settings):
         return "bf16"
-    words = " ".join(
-        settings.get(name, "")
-        for name in ("enable_tensorrt_engine", "enable_openvino_engine", "enable_use_gpu")
-    )
+    words = ""
+    for name in ("enable_tensorrt_engine", "enable_openvino_engine", "enable_use_gpu"):
+        words += settings.get(name, "") + " "
     for word, precision in (("Int8", "int8"), ("Half", "fp16"), ("Bfloat16", "bf16")):
         if word in words:
             return precision

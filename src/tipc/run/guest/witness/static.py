@@ -118,8 +118,11 @@ class StaticGraphs(Door):
     def _trained(self, wanted: list[Any], answer: Any) -> None:
         """A program with an optimiser has run: its loss is known where the script fetched it."""
         fetched = zip(wanted, answer or [])  # noqa: B905  (Python 3.8)
-        losses = [value for item, value in fetched if any(_same(item, loss) for loss in self.losses)]
-        self.witness.training.end_program([float(array(value).reshape(-1)[0]) for value in losses])
+        losses = []
+        for item, value in fetched:
+            if any(_same(item, loss) for loss in self.losses):
+                losses.append(float(array(value).reshape(-1)[0]))
+        self.witness.training.end_program(losses)
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """Nothing of its own: it is told as training, as evaluations and as predictors."""
