@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from tipc.bounded import read_bounded_text
-from tipc.errors import UsageError, wording
+from tipc.errors import Message, UsageError, wording
 from tipc.kinds import LANGUAGES
 from tipc.meant import one_of
 
@@ -136,46 +136,36 @@ def _checked(name: str, value: Any, path: str, text: str) -> Any:
         )
     if setting.kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
-    wrong = not isinstance(value, setting.kind) or (setting.kind is int and isinstance(value, bool))
-    if wrong:
-        raise UsageError(
-            wording(
-                "`{name}` must be {kind}, not {value!r}",
-                name=name,
-                kind=wording(_WORDS[setting.kind]),
-                value=value,
-            ),
-            path=path,
-            line=line,
-            remedy=wording("{name} = {examples}", name=name, examples=_EXAMPLES[setting.kind]),
-        )
-    if setting.choices and value not in setting.choices:
-        remedy = one_of(value, setting.choices)
-        raise UsageError(
-            wording("`{name}` cannot be `{value}`", name=name, value=value),
-            path=path,
-            line=line,
-            remedy=remedy,
-        )
-    if setting.least is not None and value < setting.least:
-        raise UsageError(
-            wording(
-                "`{name}` must be at least {least:g}, not {value:g}",
-                name=name,
-                least=setting.least,
-                value=value,
-            ),
-            path=path,
-            line=line,
-        )
-    if setting.kind is list and not all(isinstance(item, str) for item in value):
-        raise UsageError(
-            wording("`{name}` must be a list of texts", name=name),
-            path=path,
-            line=line,
-            remedy=wording("{name} = {examples}", name=name, examples=_EXAMPLES[list]),
-        )
+    wrong = _wrong_kind(setting, value) or _wrong_value(setting, value)
+    if wrong is not None:
+        raise UsageError(wrong[0], path=path, line=line, remedy=wrong[1])
     return value
+
+
+def _wrong_kind(setting: Setting, value: Any) -> tuple[Message, str | Message] | None:
+    """What is said of a value of another kind than the setting has, and how to write one."""
+    name = setting.name
+    remedy = wording("{name} = {examples}", name=name, examples=_EXAMPLES[setting.kind])
+    if not isinstance(value, setting.kind) or (setting.kind is int and isinstance(value, bool)):
+        kind = wording(_WORDS[setting.kind])
+        return wording("`{name}` must be {kind}, not {value!r}", name=name, kind=kind, value=value), remedy
+    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return wording("`{name}` must be a list of texts", name=name), remedy
+    return None
+
+
+def _wrong_value(setting: Setting, value: Any) -> tuple[Message, str | Message] | None:
+    """What is said of a value that the setting cannot have, and what it can."""
+    name, least = setting.name, setting.least
+    if setting.choices and value not in setting.choices:
+        told = wording("`{name}` cannot be `{value}`", name=name, value=value)
+        return told, one_of(value, setting.choices)
+    if least is not None and value < least:
+        told = wording(
+            "`{name}` must be at least {least:g}, not {value:g}", name=name, least=least, value=value
+        )
+        return told, ""
+    return None
 
 
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list"}

@@ -18,7 +18,9 @@ from tipc.certify.evidence.params_file import HEAD
 from tipc.certify.evidence.prober import Prober
 from tipc.certify.evidence.question import Question, QuestionGroup
 from tipc.certify.evidence.trials import Trial
-from tipc.kinds import PARAMETERS
+from tipc.kinds import MODEL_FORMATS
+
+PARAMETERS = MODEL_FORMATS["pdmodel"].parameters  # of the other format, too
 
 MAKE = """
 import sys
@@ -62,13 +64,14 @@ def questions_about(folder: Path, ending: str) -> list[Question]:
     """What a model is, and what it answers."""
     place = str(folder.parent)  # one for all: a group has a process
     group = QuestionGroup(sys.executable, place, place, ())
+    model, params = folder / f"inference{ending}", folder / f"inference{PARAMETERS}"
     body = {
-        "structure": str(folder / f"inference{ending}"),
+        "structure": str(model),
+        "params": str(params),
         "model_dir": str(folder),
         "path": [],
         "legacy": ending == ".pdmodel",
     }
-    model, params = folder / f"inference{ending}", folder / f"inference{PARAMETERS}"
     trial = Trial("evaluation", "native", {"x": np.ones((2, 3, 8, 8), "float32")}, model, params)
     return [
         Question(("model", "plan", folder.name), group, {**body, "kind": "model"}),
@@ -136,7 +139,9 @@ def test_a_question_without_an_end_costs_its_own_answer_and_no_other(tmp_path: P
     body = {"repo": str(tmp_path), "request": {}, "path": [], "legacy": False}
     endless = Question(("parity", "plan", "x"), group, {**body, "kind": "parity"})
     other = Question(
-        ("model", "plan", "x"), group, {**body, "kind": "model", "structure": "", "model_dir": ""}
+        ("model", "plan", "x"),
+        group,
+        {**body, "kind": "model", "structure": "", "model_dir": "", "endings": ""},
     )
     with closing(Prober(tmp_path, timeout=5)) as probes:
         probes.ask([endless, other])

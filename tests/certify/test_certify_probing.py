@@ -213,7 +213,8 @@ def test_an_interpreter_that_is_not_there_is_an_error_and_not_the_models(tmp_pat
 def test_an_interpreter_that_a_config_names_is_as_seen_from_its_steps(tmp_path: Path) -> None:
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "python").symlink_to(sys.executable)
-    body = {"kind": "model", "structure": "", "model_dir": str(tmp_path), "path": [], "legacy": False}
+    body = {"kind": "model", "structure": "", "endings": "*.pdmodel", "path": [], "legacy": False}
+    body["model_dir"] = str(tmp_path)
     with closing(Prober(tmp_path)) as probes:
         task = probes.prepare([Question(("model", "p", "s"), group(tmp_path, "env/python"), body)], 1)
     assert task.argv[0] == str(tmp_path / "env" / "python")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tipc.config.chains import Evidence, chain_of, has_benchmark
 from tipc.config.dialects import FAMILIES, TABLES, Keys, dialect_of_chain, has_table, keys_of, load
-from tipc.config.scripts import digest_of, helpers_of, reading_script
+from tipc.config.scripts import Script, digest_of, helpers_of, reading_script
 from tipc.config.source import Source, read_source
 from tipc.errors import Message, UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, TRAIN_CHAIN
@@ -143,15 +143,10 @@ def _identify(source: Source, repo: str, dialect: str, benchmark: bool) -> Ident
     if not chain:
         return Identity("", None, False, "", None, (), root)
     script = reading_script(source.path, root, chain)
-    if script.path:
-        known, by_script = _known(script.path, root, chain)
-        if known is not None:
-            native = known in TABLES.get(chain, {})
-            return Identity(chain, known, native, script.path, known, (*evidence, by_script), root)
-    elif script.candidates:
-        by_script = Evidence("script", english_text("one of {names} reads it", names=script.candidates))
-    else:
-        by_script = Evidence("script", english_text("the repository has none for this chain"))
+    known, by_script = _by_script(script, root, chain)
+    if known is not None:
+        native = known in TABLES.get(chain, {})
+        return Identity(chain, known, native, script.path, known, (*evidence, by_script), root)
     own = dialect_of_chain(chain)
     if own is not None and not script.path:
         told = (*evidence, Evidence("chain", english_text("a plug-in's, of the dialect {name}", name=own)))
@@ -161,6 +156,15 @@ def _identify(source: Source, repo: str, dialect: str, benchmark: bool) -> Ident
     if script.path or script.candidates:
         return Identity(chain, None, False, script.path, family, told, root, script.candidates)
     return Identity(chain, family, family in TABLES.get(chain, {}), "", family, told, root)
+
+
+def _by_script(script: Script, repo: str, chain: str) -> tuple[str | None, Evidence]:
+    """The family whose script reads a file, where it is known, and what the script tells."""
+    if script.path:
+        return _known(script.path, repo, chain)
+    if script.candidates:
+        return None, Evidence("script", english_text("one of {names} reads it", names=script.candidates))
+    return None, Evidence("script", english_text("the repository has none for this chain"))
 
 
 def _known(script: str, repo: str, chain: str) -> tuple[str | None, Evidence]:

@@ -12,7 +12,7 @@ from tipc.kinds import BLOCKED, FAIL, FAILED, INTERRUPTED, NOT_CERTIFIED, PENDIN
 from tipc.language import sentence, sentences
 from tipc.plan.model import Plan
 from tipc.report.plain_text import clean, log_end, one_line
-from tipc.report.view import PlanView, RunView, StepView
+from tipc.report.view import CellView, PlanView, RunView, StepView
 
 LOG_LINES = 60
 
@@ -76,24 +76,27 @@ def _suite(view: RunView, plan: PlanView, within: str) -> ET.Element:
     for name, value in told.items():
         ET.SubElement(properties, "property", name=name, value=one_line(value))
     for cell in plan.cells:
-        group = f"{prefix}.{cell.cell.id}"
-        for one in cell.steps:
-            _step(suite, group, one, view)
-            # Of other steps they only repeat that it did not pass.
-            if one.result.ok or one.result.left_out:
-                for finding in one.findings:
-                    _finding(suite, f"{group}.checks", finding, view)
-        for finding in cell.findings:
-            _finding(suite, f"{group}.checks", finding, view)
-        for skip in cell.skips:
-            _skipped(_case(suite, group, skip.label, 0.0), sentence(skip.reason))
-        if cell.cell.not_certified:
-            case = _case(suite, group, f"certified on {cell.cell.asked}", 0.0)
-            _skipped(case, sentences(cell.cell.not_certified))
+        _cell(suite, f"{prefix}.{cell.cell.id}", cell, view)
     for finding in plan.findings:
         _finding(suite, f"{prefix}.checks", finding, view)
     _close(suite, sum(one.result.wall for one in plan.steps))
     return suite
+
+
+def _cell(suite: ET.Element, group: str, cell: CellView, view: RunView) -> None:
+    for one in cell.steps:
+        _step(suite, group, one, view)
+        # Of other steps they only repeat that it did not pass.
+        if one.result.ok or one.result.left_out:
+            for finding in one.findings:
+                _finding(suite, f"{group}.checks", finding, view)
+    for finding in cell.findings:
+        _finding(suite, f"{group}.checks", finding, view)
+    for skip in cell.skips:
+        _skipped(_case(suite, group, skip.label, 0.0), sentence(skip.reason))
+    if cell.cell.not_certified:
+        case = _case(suite, group, f"certified on {cell.cell.asked}", 0.0)
+        _skipped(case, sentences(cell.cell.not_certified))
 
 
 def _step(suite: ET.Element, group: str, one: StepView, view: RunView) -> None:

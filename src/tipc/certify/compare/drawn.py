@@ -84,6 +84,24 @@ def explained(colours: Array, classes: Array) -> float:
     return (right - commonest) / max(colours.size - commonest, 1)
 
 
+def _masks(samples: Sequence[Array], size: tuple[int, ...]) -> list[Array]:
+    """The samples' classes in the size of a picture."""
+    masks = []
+    for sample in samples:
+        for part in parts_of(sample, *size):
+            masks.append(classes_on(part, *size))
+    return masks
+
+
+def _best_turn(colours: Array, masks: list[Array]) -> tuple[str, float]:
+    """The way to turn a picture in which a sample explains most of it, and how much that is."""
+    shares = {}
+    for name, (down, right) in TURNED.items():
+        shares[name] = max(explained(colours[::down, ::right], mask) for mask in masks)
+    best = max(shares, key=lambda name: shares[name])
+    return best, shares[best]
+
+
 def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tuple[int, int, str]:
     """How many pictures of classes there are, how many the samples explain as they are, and how the others
     are turned; empty: that does not show."""
@@ -97,19 +115,12 @@ def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tupl
         looked += 1
         size = picture.shape[:2]
         if size not in fitted:
-            parts = []
-            for sample in samples:
-                parts += parts_of(sample, *size)
-            fitted[size] = [classes_on(part, *size) for part in parts]
-        masks = fitted[size]
-        upright = max(explained(colours, mask) for mask in masks)
-        other = {}
-        for name, (down, right) in TURNED.items():
-            other[name] = max(explained(colours[::down, ::right], mask) for mask in masks)
-        best = max(other, key=lambda name: other[name])
-        if upright >= EXPLAINED and upright >= other[best] - BETTER:
+            fitted[size] = _masks(samples, size)
+        upright = max(explained(colours, mask) for mask in fitted[size])
+        way, share = _best_turn(colours, fitted[size])
+        if upright >= EXPLAINED and upright >= share - BETTER:
             straight += 1
-        elif other[best] >= EXPLAINED and other[best] > upright + BETTER:
-            turned.append(best)
+        elif share >= EXPLAINED and share > upright + BETTER:
+            turned.append(way)
     told = turned[0] if turned and len(turned) * 2 > looked else ""
     return looked, straight, told

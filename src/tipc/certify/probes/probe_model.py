@@ -71,28 +71,51 @@ def _layers(block: Any, arrays: dict[str, Any]) -> list[dict[str, Any]]:
             producer[name] = op
     found = []
     for op in block.ops:
-        if op.type not in (*CONVOLUTIONS, *PRODUCTS):
+        slot = _slot(op, ("Filter", "Y", "W", "weight"))
+        if op.type not in (*CONVOLUTIONS, *PRODUCTS) or not slot:
             continue
-        slots = [slot for slot in ("Filter", "Y", "W", "weight") if slot in op.input_names]
-        if not slots:
-            continue
-        source, chain = _origin(op.input(slots[0])[0], producer)
+        source, chain = _origin(op.input(slot)[0], producer)
         if source not in arrays:
             continue  # a product of two activations: no layer
-        quantiser = next((item for item in chain if "quantize" in item.type), None)
+        _, incoming = _origin(op.input(_slot(op, ("Input", "X")))[0], producer)
         layer = {"op": op.type, "weight": source, "dtype": str(arrays[source].dtype)}
-        slot = next(slot for slot in op.input_names if slot in ("Input", "X"))
-        _, incoming = _origin(op.input(slot)[0], producer)
-        before = next((item for item in incoming if "quantize" in item.type), None)
-        layer["activation_bits"] = _bits(before)
-        layer["bits"] = _bits(quantiser) or (8 if arrays[source].dtype == np.int8 else 0)
-        if layer["bits"]:
-            scale = _scale(quantiser, arrays)
-            layer["per_channel"] = scale is not None and scale.size > 1
-            axis = int(quantiser.attr("quant_axis")) if quantiser and quantiser.has_attr("quant_axis") else 0
-            layer["on_grid"] = _on_grid(arrays[source], scale, axis, layer["bits"])
+        layer["activation_bits"] = _bits(_quantiser(incoming))
+        layer.update(_quantisation(_quantiser(chain), arrays[source], arrays))
         found.append(layer)
     return found
+
+
+def _slot(op: Any, names: tuple[str, ...]) -> str:
+    """The first of these inputs that an operator has; empty: none."""
+    for name in names:
+        if name in op.input_names:
+            return name
+    return ""
+
+
+def _quantiser(chain: list[Any]) -> Any:
+    for op in chain:
+        if "quantize" in op.type:
+            return op
+    return None
+
+
+def _quantisation(quantiser: Any, weight: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    """In how many bits a weight is stored, and how."""
+    bits = _bits(quantiser)
+    if not bits and weight.dtype == np.int8:
+        bits = 8
+    if not bits:
+        return {"bits": 0}
+    scale = _scale(quantiser, arrays)
+    axis = 0
+    if quantiser is not None and quantiser.has_attr("quant_axis"):
+        axis = int(quantiser.attr("quant_axis"))
+    return {
+        "bits": bits,
+        "per_channel": scale is not None and scale.size > 1,
+        "on_grid": _on_grid(weight, scale, axis, bits),
+    }
 
 
 def _origin(name: str, producer: dict[str, Any]) -> tuple[str, list[Any]]:

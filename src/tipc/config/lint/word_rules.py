@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from tipc.config.dialects.layouts import SLIM
 from tipc.config.layout import Config, Row
 from tipc.config.lint.finding import LintFinding
 from tipc.config.lint.subject import Context, closest, is_null
@@ -228,7 +229,7 @@ def outside(ctx: Context) -> Iterator[LintFinding]:
 
 def two_exports(ctx: Context) -> Iterator[LintFinding]:
     """TC074: in the specification's 32 lines, two exports that are not the same."""
-    if ctx.config is None or ctx.dialect is None or ctx.dialect.name != "models":
+    if ctx.config is None or ctx.dialect is None or ctx.dialect.layout.length != SLIM.length:
         return
     first, second = ctx.config.value("norm_export"), ctx.config.value("infer_export")
     if is_null(first) or is_null(second) or "infer_export" in ctx.lost_names():

@@ -74,22 +74,27 @@ def find_run(ref: str | Path | None, where: Path | None = None) -> Path:
         return Path(ref).absolute()
     folder = (where or home()) / "runs"
     known = runs(where)
-    if ref is None:
-        if not known:
-            raise UsageError(
-                wording("there is no run in {folder}", folder=folder),
-                remedy=runs_above(where or home()),
-            )
-        return known[-1]
+    if ref is not None:
+        return _run_named(str(ref), known, folder)
+    if not known:
+        raise UsageError(
+            wording("there is no run in {folder}", folder=folder),
+            remedy=runs_above(where or home()),
+        )
+    return known[-1]
+
+
+def _run_named(ref: str, known: list[Path], folder: Path) -> Path:
+    """The run with this id, or the only one whose id begins so."""
     by_name = {path.name: path for path in known}
-    if str(ref) in by_name:
-        return by_name[str(ref)]
-    close = [name for name in by_name if name.startswith(str(ref))]
+    if ref in by_name:
+        return by_name[ref]
+    close = [name for name in by_name if name.startswith(ref)]
     if len(close) == 1:
         return by_name[close[0]]
     if close:
         raise UsageError(wording("`{ref}` names several runs: {names}", ref=ref, names=", ".join(close)))
-    meant = closest(str(ref), list(by_name))
+    meant = closest(ref, list(by_name))
     remedy: str | Message = "tipc history"
     if meant:
         remedy = wording("did you mean `{close}`? tipc history lists them", close=meant)

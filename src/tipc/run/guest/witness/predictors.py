@@ -242,7 +242,11 @@ class Predictors(Door):
             if not outputs or size > min(ANSWER, seen.room):
                 return
             seen.room -= size
-        both = {**{f"i{name}": value for name, value in run["inputs"].items()}}
+        self._keep(seen, run, outputs)
+
+    def _keep(self, seen: Seen, run: dict[str, Any], outputs: dict[str, Any]) -> None:
+        """Send the arrays of a run; what is kept of it are the keys under which they went."""
+        both = {f"i{name}": value for name, value in run["inputs"].items()}
         both.update({f"o{name}": value for name, value in outputs.items()})
         keys = self.witness.telling.arrays(both)
         if keys is not None:
