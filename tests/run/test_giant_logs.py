@@ -30,6 +30,7 @@ PRINTED = {
         "line = b'epoch: 1 iter: 0000007/9999999 loss: 0.25 ips: 3.25 images/sec\\n'\n"
         "for number in range({size} >> 20): os.write(1, line * (1 << 14))"
     ),
+    "binary garbage": "block = os.urandom(1 << 20)\nfor _ in range({size} >> 20): os.write(1, block)",
     "a progress bar": (
         "state = b'\\r 12%|####      | 12/100 [00:01<00:00, loss=0.25, acc=1]'\n"
         "for _ in range({size} >> 20): os.write(1, state * (1 << 14))"
@@ -80,6 +81,7 @@ def run_and_report(place: Path, printed: str, size: int) -> list[int]:
     code, report = most_memory([*tipc, "report", "--junit", "a.xml", "--html", "a.html"], place)
     assert code in (0, 1)
     log.unlink()
+    print(f"{printed}: tipc run {run} MB, tipc report {report} MB")
     return [run, report]
 
 

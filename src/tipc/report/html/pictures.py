@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tipc.report.view import CellView, PlanView
 from tipc.run.record.results import StepResult
 
 SUFFIXES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp", ".bmp": "bmp"}
+BEGINNINGS = {"png": b"\x89PNG\r\n", "jpeg": b"\xff\xd8\xff", "webp": b"RIFF", "bmp": b"BM"}
 WHOLE_PAGE = 240_000  # bytes of pictures
 ONE = 40_000  # a file that is not larger goes in as it is where it cannot be made smaller
 EDGE = 224
@@ -35,6 +37,7 @@ GIVEN = re.compile(
 
 DRAWN = re.compile(r"overlay|added|visual|vis_|blend", re.IGNORECASE)
 MOST = 64  # files that are looked at
+WALKED = 20_000  # names of a folder: an option may say `/`
 FIGURES, OUTPUTS = 3, 2  # inputs a cell, pictures made from each
 CLASSES, IGNORED = 40, 255  # grey values of a picture that is a mask; the value of pixels without a class
 MENTIONED = re.compile(r"[^\s:;,'\"()]+\.(?:png|jpe?g|webp|bmp)\b", re.IGNORECASE)
@@ -185,7 +188,7 @@ def _images(value: str, cwd: Path) -> list[Path]:
     path = cwd / value
     try:
         if not path.is_file():
-            return sorted(filter(_is_picture, path.rglob("*")))[:MOST]
+            return sorted(filter(_is_picture, islice(path.rglob("*"), WALKED)))[:MOST]
         if _is_picture(path):
             return [path]
         return _listed(path, cwd)
@@ -262,6 +265,9 @@ def _as_it_is(path: Path) -> str:
         if path.stat().st_size > ONE:
             return ""
         kind = SUFFIXES[path.suffix.lower()]
-        return f"data:image/{kind};base64," + base64.b64encode(path.read_bytes()).decode()
+        raw = path.read_bytes()
+        if not raw.startswith(BEGINNINGS[kind]):
+            return ""  # a link to something else, say
+        return f"data:image/{kind};base64," + base64.b64encode(raw).decode()
     except OSError:
         return ""

@@ -24,6 +24,7 @@ from tipc.plan.plan_json import plan_from_json, plan_to_json
 from tipc.run.environment import environment_from_json
 from tipc.run.record.disk import GO_ON, START_AGAIN, disk_problem, parse_json, write_json, write_text
 from tipc.run.record.journal import NAME, Journal, is_running, replay_of
+from tipc.run.record.own_logs import with_own_logs
 from tipc.run.record.replay import Replay, still_running
 from tipc.run.record.results import Run
 
@@ -186,9 +187,10 @@ def load_run(ref: str | Path | None, home: Path | None = None) -> Run:
     """Read a run back, finished or broken off. Every step of every plan has a result."""
     directory = find_run(ref, home)
     replay = replay_of(directory)
-    return run_of(
+    run = run_of(
         directory, load_plans(directory), load_environment(directory), replay, alive=is_running(directory)
     )
+    return replace(run, results=with_own_logs(run.results, directory))
 
 
 def run_of(
