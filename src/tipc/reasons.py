@@ -74,6 +74,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "paddle-beside-tipc": ("interpreter", "own"),
     "old-paddle": ("version",),
     "no-auto-log": ("interpreter",),
+    "not-asked": ("interpreter",),
     "missing-package": ("name", "file"),
     "weak-gpu": ("name", "capability"),
     # How a step ended.

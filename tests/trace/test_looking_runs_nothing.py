@@ -20,6 +20,7 @@ from tipc.cli.main import COMMANDS
 
 BIN = Path(sys.executable).parent
 CONFIG = "test_tipc/configs/toy/train_infer_python.txt"
+OWN = "test_tipc/configs/own/train_infer_python.txt"
 STRANGE = "test_tipc/configs/strange/own_python.txt"
 PACKAGES = """
     numpy paddle paddlezoo pydantic pluggy rich jinja2 psutil pytest ray yaml tipc_plugin tomli nvidia pynvml
@@ -106,10 +107,14 @@ CALLS = {
 }
 MORE = {
     "plan a strange script": ["plan", STRANGE, "--trace"],
+    "plan a strange script, and say why": ["plan", "-v", STRANGE, "--trace"],
     "verify": ["plan", "--verify", CONFIG],
     "plan as JSON": ["plan", "--json", "test_tipc/configs"],
     "report as HTML": ["report", "--html", "report.html"],
     "fix": ["lint", "--fix", CONFIG],
+    "env of a config": ["env", "--python", sys.executable, CONFIG],
+    "env of a config with a program of its own": ["env", OWN],
+    "report in every form": ["report", "--junit", "a.xml", "--json", "a.json", "--markdown", "a.md"],
 }
 
 
@@ -177,6 +182,7 @@ def write_repository(root: Path, mark: Path, without: set[str]) -> None:
     """Two configs, one of a known layout and one of a script of its own, among the traps."""
     for path, text in {
         CONFIG: TEXT,
+        OWN: TEXT.replace("python:python3", "python:./bin/python3"),
         STRANGE: "name:strange\ntrain:tools/step.py\n",
         "test_tipc/strange.sh": f"echo escaped >>{mark}\npython3 tools/step.py --output-dir=out\n",
         "test_tipc/prepare.sh": "true\n",
@@ -251,7 +257,9 @@ def test_no_trap_is_sprung(trapped: Trapped, command: str) -> None:
         sprung = [line for line in sprung if not line.startswith("test_tipc/parity.py ")]
     assert sprung == [], done.stderr
     assert "crash" not in done.stderr
-    refused = 2 if command == "align" else 1  # its recordings are a trap themselves
+    refused = {"align": 2}.get(command, 1)  # its recordings are a trap themselves
+    if command.startswith("env of"):
+        refused = 3  # it lacks what the config needs, or may not be asked
     assert done.returncode in (0, refused), f"the call does nothing here: {done.stderr}"
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tipc.errors import UsageError
+from tipc.plan.build import build_plan
 from tipc.plan.model import Plan
+from tipc.plan.request import PlanOptions
 from tipc.plan.trace.tracing import trace_upstream
 
 Make = Callable[..., Path]
@@ -200,3 +202,12 @@ def test_a_script_with_no_command_gives_an_empty_plan_that_says_why(repository: 
     assert plan.steps == ()
     assert "called nothing in the mode lite" in plan.notes[1]
     assert "exit code 3: no such mode" in plan.notes[2]
+
+
+def test_a_script_that_calls_no_program_has_no_plan_and_says_so(tmp_path: Path) -> None:
+    config = tmp_path / "test_tipc/configs/strange/own_python.txt"
+    config.parent.mkdir(parents=True)
+    config.write_text("name:strange\ntrain:tools/step.py\n", encoding="utf-8")
+    (tmp_path / "test_tipc/strange.sh").write_text("echo nothing\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="calls nothing that could be a step"):
+        build_plan(config, "lite_train_lite_infer", PlanOptions(trace=True))

@@ -71,7 +71,7 @@ def missing_in(configs: list[str], python: str) -> list[Reason]:
         chosen = ""
     expansion = expand(configs, None)
     plans = [build_plan(config, expansion.mode, PlanOptions(python=chosen)) for config in expansion.configs]
-    return missing_for(plans)
+    return missing_for(plans, looking=True)
 
 
 def list_releases(*, as_json: bool) -> int:

@@ -63,6 +63,8 @@ REASONS = {
     "no-paddle": "paddlepaddle is not installed for {interpreter}: pip install paddlepaddle",
     "paddle-beside-tipc": "paddlepaddle is missing for {interpreter}; tipc's own has it: --python {own}",
     "old-paddle": "paddlepaddle {version} is older than 2.2, the specification's oldest",
+    "not-asked": "{interpreter} was not asked what it has: only the config names that program, and looking "
+    "runs nothing of a repository; `--python {interpreter}` asks it",
     "no-auto-log": "auto_log, which inference imports, is missing for {interpreter}: it comes with tipc, "
     "which has to be installed there, too",
     "missing-package": "{name} of {file} is not installed: pip install -r {file}",

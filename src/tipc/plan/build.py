@@ -94,12 +94,15 @@ def _refuse_nothing(plan: Plan, identity: Identity, path: str) -> None:
         return
     if any(skip.reason.code not in SET_UP for skip in plan.skipped):
         return  # there are steps, and only this machine is in their way
-    message = wording(
-        "this is a config for {title} ({chain}): {script} calls nothing that could be a step of a plan",
-        title=wording(CHAINS[identity.chain].title),
-        chain=identity.chain,
-        script=identity.script or ", ".join(identity.candidates),
-    )
+    script = identity.script or ", ".join(identity.candidates)
+    message = wording("{script} calls nothing that could be a step of a plan", script=script)
+    if identity.chain in CHAINS:
+        message = wording(
+            "this is a config for {title} ({chain}): {script} calls nothing that could be a step of a plan",
+            title=wording(CHAINS[identity.chain].title),
+            chain=identity.chain,
+            script=script,
+        )
     raise UsageError(message, path=path)
 
 

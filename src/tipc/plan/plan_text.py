@@ -22,7 +22,10 @@ def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False) -> str:
     """The cells, what is left out, and what differs from the script; ``verbose``: the evidence."""
     lines = [_heading(plan, machine)]
     if verbose:
-        lines.append(f"  {say('chain: ')}{say(CHAINS[plan.chain].title)} ({plan.chain})")
+        if (
+            plan.chain in CHAINS
+        ):  # of a script that was traced because someone asked for it, nothing may be known
+            lines.append(f"  {say('chain: ')}{say(CHAINS[plan.chain].title)} ({plan.chain})")
         for evidence in plan.evidence:
             lines.append(f"  {_told(evidence)}")
     for note in plan_notes(plan):

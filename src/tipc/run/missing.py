@@ -31,11 +31,14 @@ OPENCV = "opencv-"  # there are four distributions of it, and each brings the sa
 TEXT_LIMIT = 2**20
 
 
-def missing_for(plans: Sequence[Plan]) -> list[Reason]:
-    """What is missing for the plans, each thing once; empty where all is there or nothing can be asked."""
+def missing_for(plans: Sequence[Plan], *, looking: bool = False) -> list[Reason]:
+    """What is missing for the plans, each thing once; empty where all is there or nothing can be asked.
+
+    ``looking``: nothing will run, so a program that only the config names is not run for this, either.
+    """
     found: dict[Reason, None] = {}
     for plan in plans:
-        for reason in (*missing_packages(plan), *weak_gpus(plan)):
+        for reason in (*missing_packages(plan, looking=looking), *weak_gpus(plan)):
             found[reason] = None
     return list(found)
 
@@ -51,7 +54,7 @@ def weak_gpus(plan: Plan) -> Iterable[Reason]:
             yield because("weak-gpu", name=str(gpu.get("name", "GPU")), capability=text)
 
 
-def missing_packages(plan: Plan) -> list[Reason]:
+def missing_packages(plan: Plan, *, looking: bool = False) -> list[Reason]:
     """What the plan's interpreter lacks."""
     steps = []
     for step in plan.steps:
@@ -63,6 +66,8 @@ def missing_packages(plan: Plan) -> list[Reason]:
     if not named:
         return []
     interpreter = resolve(named).program
+    if looking and only_the_config_names(named, plan):
+        return [because("not-asked", interpreter=interpreter)]
     modules = {name: module_of(name) for name in requirements(Path(plan.repo, REQUIREMENTS))}
     asked = dict.fromkeys((PADDLE, AUTO_LOG, *modules.values()))
     answer = ask(interpreter, (*PADDLES, *modules), tuple(asked))
@@ -78,6 +83,14 @@ def missing_packages(plan: Plan) -> list[Reason]:
         if not answer["packages"][name] and not answer["modules"][module]:
             found.append(because("missing-package", name=name, file=REQUIREMENTS))
     return found
+
+
+def only_the_config_names(interpreter: str, plan: Plan) -> bool:
+    """Whether a program is one that neither the user nor the machine has chosen, but a config or a script."""
+    chosen = plan.interpreter
+    if chosen is not None and chosen.program == interpreter:
+        return chosen.reason == because("python-named")
+    return resolve(interpreter).reason == because("python-named")
 
 
 def _paddle(answer: dict[str, dict[str, Any]], interpreter: str) -> Iterable[Reason]:
