@@ -124,6 +124,14 @@ def test_an_unknown_mode_exits_2_and_lists_the_known(tmp_path: Path, capsys) -> 
     assert "whole_infer" in capsys.readouterr().err
 
 
+def test_each_of_several_plans_is_headed_by_its_file(tmp_path: Path, capsys) -> None:
+    first, second = write(tmp_path, MODELS, "a.txt"), write(tmp_path, MODELS, "b.txt")
+    assert main(["plan", str(first), str(second), "--mode", "lite_train_lite_infer"]) == 0
+    text = capsys.readouterr().out
+    assert "a.txt · toy · lite_train_lite_infer" in text
+    assert "b.txt · toy · lite_train_lite_infer" in text
+
+
 def test_every_error_of_several_configs_is_told_and_the_others_are_planned(tmp_path: Path, capsys) -> None:
     good = write(tmp_path, MODELS, "good_train_infer_python.txt")
     bad = [write(tmp_path, changed(MODELS, {3: "python:"}), f"bad{i}_train_infer_python.txt") for i in (1, 2)]

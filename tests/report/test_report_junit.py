@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from tipc import language
 from tipc.certify.verdict import Verdict
 from tipc.kinds import NOT_CERTIFIED
 from tipc.report.junit import junit
+from tipc.report.reporters import reporter
 from tipc.report.view import view_of
 from tipc.run.record.results import Run
 
@@ -204,3 +206,14 @@ def test_several_findings_of_one_check_at_one_place_are_told_apart(tmp_path: Pat
     cases = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(cases) == len(set(cases))
     assert any(name.endswith(" #2") for _, name in cases)
+
+
+@pytest.mark.parametrize("name", ["junit", "json"])
+def test_files_for_programs_are_in_english_whoever_calls(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = view_of(*fabricate(tmp_path, Recipe(states={"gpu0-null/train": "failed"})))
+    english = "".join(reporter(name).parts([view]))
+    monkeypatch.setattr(language, "_chosen", "zh")
+    assert "".join(reporter(name).parts([view])) == english
+    assert language.language() == "zh", "and people are spoken to as before"

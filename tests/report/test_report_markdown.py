@@ -88,6 +88,12 @@ def test_the_job_summary_says_what_needs_attention(tmp_path: Path) -> None:
     assert "| not certified | TA201 |" in text
 
 
+def test_the_job_summary_says_once_why_a_step_failed(tmp_path: Path) -> None:
+    text = job_summary([view(tmp_path, Recipe(states={"gpu0-null/train": "failed"}))])
+    assert "./lite_data/train_list.txt is not there" in text
+    assert "TS001" not in text
+
+
 def test_documents_are_made_and_then_kept_up_to_date(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, verdict = fabricate(home, Recipe(precisions=("fp32", "amp")))
     stored(run, verdict)

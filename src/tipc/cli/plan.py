@@ -149,7 +149,7 @@ def _print(plans: Sequence[Plan], options: argparse.Namespace) -> None:
     for plan in plans:
         if texts:
             texts.append("\n")
-        texts.append(plan_text(plan, machine, verbose=options.verbose))
+        texts.append(plan_text(plan, machine, verbose=options.verbose, among_others=len(plans) > 1))
     _write(sys.stdout, "".join(texts))
 
 

@@ -11,7 +11,8 @@ what comes as an English text with its values in it: errors of a process, notes 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 
@@ -32,6 +33,18 @@ def choose(language: str) -> None:
     global _chosen
     _chosen = language
     _of_environment.cache_clear()
+
+
+@contextmanager
+def speaking(name: str) -> Iterator[None]:
+    """Speak this language for a while, whoever reads: programs get English."""
+    global _chosen
+    before = _chosen
+    _chosen = name
+    try:
+        yield
+    finally:
+        _chosen = before
 
 
 def language() -> str:

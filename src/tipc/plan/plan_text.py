@@ -18,9 +18,15 @@ from tipc.plan.target.machine import Machine
 from tipc.reasons import Reason, because
 
 
-def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False) -> str:
-    """The cells, what is left out, and what differs from the script; ``verbose``: the evidence."""
-    lines = [_heading(plan, machine)]
+def plan_text(plan: Plan, machine: Machine, *, verbose: bool = False, among_others: bool = False) -> str:
+    """The cells, what is left out, and what differs from the script; ``verbose``: the evidence.
+
+    ``among_others``: a model has several configs, so the heading names the file, too.
+    """
+    heading = _heading(plan, machine)
+    if among_others and plan.model:
+        heading = f"{plan.config} · {heading}"
+    lines = [heading]
     if verbose:
         if (
             plan.chain in CHAINS

@@ -149,7 +149,7 @@ def _open_findings(view: RunView) -> list[str]:
         return []
     counts: Counter[tuple[str, str, str]] = Counter()
     for status in (FAIL, UNCHECKED, NOT_CERTIFIED):
-        for finding in view.verdict.findings:
+        for finding in view.telling:  # why a step failed is said above
             if finding.status == status:
                 counts[say(STATE_OF_STATUS[status]), finding.check, finding_message(finding)] += 1
     if not counts:

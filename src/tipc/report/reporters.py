@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tipc import hooks
 from tipc.errors import UsageError, wording
+from tipc.language import DEFAULT, speaking
 from tipc.report.view import RunView
 
 
@@ -32,16 +33,20 @@ def _html(views: Sequence[RunView]) -> Iterable[str]:
     return page_parts(views, views[-1].run.directory / "report.html", past_for(views))
 
 
-def _junit(views: Sequence[RunView]) -> Iterable[str]:
+def _junit(views: Sequence[RunView]) -> Iterator[str]:
     from tipc.report.junit import junit_parts
 
-    return (part.decode() for part in junit_parts(views))
+    # Programs read it, whatever the language of who has called: so with JSON.
+    with speaking(DEFAULT):
+        for part in junit_parts(views):
+            yield part.decode()
 
 
-def _json(views: Sequence[RunView]) -> Iterable[str]:
+def _json(views: Sequence[RunView]) -> Iterator[str]:
     from tipc.report.as_json import json_parts
 
-    return json_parts(views)
+    with speaking(DEFAULT):
+        yield from json_parts(views)
 
 
 def _markdown(views: Sequence[RunView]) -> str:
