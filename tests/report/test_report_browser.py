@@ -222,10 +222,22 @@ def test_hostile_text_that_was_packed_stays_text(chromium: Any, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_sticks_out_at_the_side(chromium: Any, tmp_path: Path, width: int) -> None:
-    recipe = Recipe(models=("a_model_with_quite_a_long_name_indeed",), precisions=("fp32", "amp", "pact"))
-    path = tmp_path / "report.html"
-    write_page([view_of(*fabricate(tmp_path, recipe))], path)
+def test_nothing_sticks_out_at_the_side(chromium: Any, home: Path, width: int) -> None:
+    model = "a_model_with_quite_a_long_name_indeed_that_nobody_has_put_a_blank_into"
+    for number, gpus in enumerate((("0", "0,1"), ("0",))):  # a cell is gone in the second
+        recipe = Recipe(
+            models=(model,),
+            precisions=("fp32", "amp", "pact"),
+            gpus=gpus,
+            started=1000.0 + 1000 * number,
+            name=f"run{number}",
+        )
+        view = view_of(*fabricate(home, recipe))
+        with History(home) as history:
+            history.add(view)
+    path = home / "report.html"
+    write_page([view], path)
+    assert ">gone<" in path.read_text(encoding="utf-8")
     with screen(chromium, width):
         opened(chromium, path)
         open_all(chromium)

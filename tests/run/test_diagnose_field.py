@@ -48,7 +48,7 @@ def test_a_script_that_reads_the_old_format_after_a_new_export_is_told_so(here: 
     (here / "out/model.pdiparams").touch()
     one = step("a", model_dir="out")
     known = told(plan_of(here, one), one, [line])
-    assert known.cause.endswith("the export wrote out/model.json: the format (PIR) of paddle 3")
+    assert known.cause.endswith("model.json: the format (PIR) of paddle 3")
     assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run config.txt")
 
 

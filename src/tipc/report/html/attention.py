@@ -12,7 +12,7 @@ from tipc.language import say, sentence
 from tipc.report.failures import FailureGroup, failure_groups
 from tipc.report.html.anchors import Anchors
 from tipc.report.html.file_links import file_link
-from tipc.report.plain_text import clean, cut
+from tipc.report.plain_text import clean, cut, short_paths
 from tipc.report.view import CellView, PlanView, RunView
 
 NAMED = 3  # places that stand in the open; the others are folded away
@@ -70,7 +70,7 @@ def _failure(group: FailureGroup, run: str, anchors: Anchors, folder: str, *, wi
     result = first.view.result
     item = Item(
         state=result.state,
-        message=first.cause,
+        message=short_paths(first.cause),
         title=first.view.label,
         remedy=first.known.remedy,
         why=sentence(result.reason),

@@ -133,6 +133,9 @@ def _no_legacy_model(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     written = _new_format(plan, step, found["what"])
     if written is None:
         return _no_file(plan, step, found)
+    wanted = Path(plan.repo, step.cwd, found["what"])
+    if os.path.realpath(wanted.parent) == os.path.realpath(Path(written).parent):
+        written = Path(written).name
     return _tell(
         because("cause-new-format", wanted=found["what"], found=written),
         because("try-legacy-format", config=shlex.quote(shown_config(plan)), mode=plan.mode),
