@@ -129,7 +129,7 @@ def test_no_remedy_is_named_that_would_not_help(plan: Plan, tmp_path: Path) -> N
 
 def test_an_interpreter_that_is_not_there_is_named_with_the_option_that_names_another(plan: Plan) -> None:
     why = because("not-started", error="no such program: python3")
-    known = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0], reason=why, exit_code=None), [])
+    known = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0], reason=why, exit_code=127), [])
     assert known.cause == "no such program: python3"
     assert "--python PROGRAM" in known.remedy
 

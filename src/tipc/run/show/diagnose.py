@@ -19,6 +19,7 @@ from tipc.language import sentence
 from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
+from tipc.run.guest.launch import NOT_FOUND
 from tipc.run.record.results import StepResult
 from tipc.run.show.shown import shown_config, shown_path
 
@@ -231,7 +232,7 @@ def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> 
 def _likely(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
     if result.state == TIMEOUT:
         return _tell(because("cause-no-end"), because("try-more-time"))
-    if result.reason == because("not-started", error=f"no such program: {step.argv[0]}"):
+    if result.reason is not None and result.reason.code == "not-started" and result.exit_code == NOT_FOUND:
         return _tell(result.reason, because("try-python"))
     if result.exit_code == 0:
         return _nothing_left(plan, step, result, log)
