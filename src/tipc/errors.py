@@ -69,7 +69,7 @@ class TipcError(Exception):
         return text
 
 
-def told_once(problems: Sequence[TipcError]) -> list[str]:
+def deduplicated(problems: Sequence[TipcError]) -> list[str]:
     """Problems as lines: what is wrong with several files in the same way is told once, with all of them."""
     files: dict[tuple[str, str], list[TipcError]] = {}
     for problem in problems:
@@ -113,6 +113,6 @@ __all__ = [
     "Message",
     "TipcError",
     "UsageError",
-    "told_once",
+    "deduplicated",
     "wording",
 ]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tipc.bounded import read_bounded_text
 from tipc.errors import Message, UsageError, wording
 from tipc.kinds import LANGUAGES
-from tipc.meant import one_of
+from tipc.suggestions import one_of
 
 OWN, SHARED = "tipc.toml", "pyproject.toml"
 RUN, PLAN, LINT, CHECK = "run", "plan", "lint", "check"

@@ -31,7 +31,7 @@ from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
-from tipc.certify.checks.training_told import loss_of_no_step, wrong_cost
+from tipc.certify.checks.training_claims import loss_of_no_step, wrong_cost
 from tipc.certify.evidence.images_left import images_not_opened
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding

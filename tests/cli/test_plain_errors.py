@@ -10,9 +10,9 @@ from rich.cells import cell_len
 
 from tipc.cli.main import COMMANDS, main
 from tipc.cli.options import Parser
-from tipc.errors import UsageError, told_once
+from tipc.errors import UsageError, deduplicated
 from tipc.language import choose
-from tipc.meant import one_of, path_meant
+from tipc.suggestions import one_of, path_meant
 
 ZOO = Path(__file__).parents[2] / "zoo" / "classification"
 CONFIG = "test_tipc/configs/mobilenet_v3_small/train_infer_python.txt"
@@ -126,7 +126,7 @@ def test_what_is_wrong_with_many_configs_in_the_same_way_is_told_once(
 def test_files_with_the_same_problem_are_named_up_to_a_number() -> None:
     problems = [UsageError("unknown mode", path=f"{number}.txt", remedy="another") for number in range(9)]
     other = UsageError("not UTF-8", path="9.txt", line=3)
-    assert told_once([*problems, other]) == [
+    assert deduplicated([*problems, other]) == [
         "0.txt: unknown mode\n  try: another",
         "  also: 1.txt, 2.txt, 3.txt, 4.txt, 5.txt, and 3 more",
         "9.txt:3: not UTF-8",

@@ -8,7 +8,7 @@ import pytest
 
 from tipc.reasons import because
 from tipc.run import artefacts
-from tipc.run.artefacts import digests, missing, set_aside, settle
+from tipc.run.artefacts import digests, missing, move_stale_outputs, settle
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def aside(tmp_path: Path) -> Path:
 
 
 def test_an_artefact_that_is_written_counts(tmp_path: Path, aside: Path) -> None:
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     (tmp_path / "model").write_text("new")
     assert missing(tmp_path, ["model"], before) is None
     assert list(digests(tmp_path, ["./model"], before)) == ["model"]
@@ -25,7 +25,7 @@ def test_an_artefact_that_is_written_counts(tmp_path: Path, aside: Path) -> None
 
 def test_yesterdays_artefact_does_not_count_and_is_put_back(tmp_path: Path, aside: Path) -> None:
     (tmp_path / "model").write_text("old")
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     assert not (tmp_path / "model").exists()
     assert missing(tmp_path, ["model"], before) == because("old-artefact", path="model")
     settle(before, passed=False)
@@ -35,7 +35,7 @@ def test_yesterdays_artefact_does_not_count_and_is_put_back(tmp_path: Path, asid
 
 def test_what_was_replaced_by_a_pass_is_deleted(tmp_path: Path, aside: Path) -> None:
     (tmp_path / "model").write_text("old")
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     (tmp_path / "model").write_text("new")
     settle(before, passed=True)
     assert (tmp_path / "model").read_text() == "new"
@@ -44,7 +44,7 @@ def test_what_was_replaced_by_a_pass_is_deleted(tmp_path: Path, aside: Path) -> 
 
 def test_a_failure_that_wrote_something_keeps_both(tmp_path: Path, aside: Path) -> None:
     (tmp_path / "model").write_text("old")
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     (tmp_path / "model").write_text("half")
     settle(before, passed=False)
     assert (tmp_path / "model").read_text() == "half"
@@ -54,12 +54,12 @@ def test_a_failure_that_wrote_something_keeps_both(tmp_path: Path, aside: Path) 
 def test_a_second_attempt_does_not_overwrite_what_the_first_set_aside(tmp_path: Path, aside: Path) -> None:
     for text in ("first", "second"):
         (tmp_path / "model").write_text(text)
-        set_aside(tmp_path, ["model"], aside)
+        move_stale_outputs(tmp_path, ["model"], aside)
     assert sorted(path.read_text() for path in aside.iterdir()) == ["first", "second"]
 
 
 def test_one_of_several_names_is_enough(tmp_path: Path, aside: Path) -> None:
-    before = set_aside(tmp_path, ["a.json|a.pdmodel"], aside)
+    before = move_stale_outputs(tmp_path, ["a.json|a.pdmodel"], aside)
     assert missing(tmp_path, ["a.json|a.pdmodel"], before) == because(
         "no-artefact", path="a.json | a.pdmodel"
     )
@@ -70,7 +70,7 @@ def test_one_of_several_names_is_enough(tmp_path: Path, aside: Path) -> None:
 def test_a_directory_counts_when_something_below_it_is_new(tmp_path: Path, aside: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old").write_text("old")
-    before = set_aside(tmp_path, ["out"], aside)
+    before = move_stale_outputs(tmp_path, ["out"], aside)
     assert (tmp_path / "out" / "old").exists()
     assert missing(tmp_path, ["out"], before) == because("old-artefact", path="out")
     (tmp_path / "out" / "new").write_text("new")
@@ -86,7 +86,7 @@ def test_what_cannot_be_moved_must_at_least_change(
         raise OSError("another disk")
 
     monkeypatch.setattr(artefacts.os, "rename", another_disk)
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     assert missing(tmp_path, ["model"], before) == because("old-artefact", path="model")
     (tmp_path / "model").write_text("new and longer")
     assert missing(tmp_path, ["model"], before) is None
@@ -96,7 +96,7 @@ def test_what_a_pattern_matches_is_never_moved_and_counts_when_it_is_new(tmp_pat
     names = ["out/*.pdmodel|out/*.json", "out/*.pdiparams"]
     (tmp_path / "out").mkdir()
     (tmp_path / "out/config.json").write_text("of the training that was before")
-    before = set_aside(tmp_path, names, aside)
+    before = move_stale_outputs(tmp_path, names, aside)
     assert (tmp_path / "out/config.json").exists()
     assert missing(tmp_path, names, before) == because("old-artefact", path="out/*.json")
     (tmp_path / "out/model.pdmodel").write_text("")
@@ -107,7 +107,7 @@ def test_what_a_pattern_matches_is_never_moved_and_counts_when_it_is_new(tmp_pat
 
 
 def test_a_link_to_nothing_is_no_artefact(tmp_path: Path, aside: Path) -> None:
-    before = set_aside(tmp_path, ["model"], aside)
+    before = move_stale_outputs(tmp_path, ["model"], aside)
     (tmp_path / "model").symlink_to("nowhere")
     assert missing(tmp_path, ["model"], before) == because("no-artefact", path="model")
 

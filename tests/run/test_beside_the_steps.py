@@ -104,7 +104,7 @@ def test_what_can_be_made_ready_is_made_once_and_not_while_a_step_measures(
         plan_of(repo, *steps),
         executor=played,
         settings=Settings(cores=2),
-        at_leisure=lambda: seen.append(played.order[-1]),
+        when_idle=lambda: seen.append(played.order[-1]),
     )
     assert run.ok
     assert seen == ["a"]
@@ -145,7 +145,7 @@ def test_while_data_is_prepared_nothing_else_is_begun(runner: Runner, repo: Path
         plan_of(repo, *steps),
         executor=played,
         settings=Settings(cores=2),
-        at_leisure=lambda: seen.append(played.order[-1]),
+        when_idle=lambda: seen.append(played.order[-1]),
     )
     assert run.ok
     assert seen == ["a"]

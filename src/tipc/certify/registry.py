@@ -28,7 +28,7 @@ BUILT_IN = (
     "evaluation_log",
     "training_happened",
     "trained_together",
-    "training_told",
+    "training_claims",
     "evaluation",
     "amp",
     "capability",

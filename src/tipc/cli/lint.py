@@ -18,7 +18,7 @@ from tipc.config.lint.linter import lint_bytes
 from tipc.config.source import Source, source_of
 from tipc.errors import UsageError, code_of, wording
 from tipc.language import say, sentence
-from tipc.meant import one_of
+from tipc.suggestions import one_of
 from tipc.visible import styled, write_command
 
 

@@ -170,7 +170,7 @@ def main(argv: list[str]) -> int:
 
 
 def _no_such_command(name: str) -> int:
-    from tipc.meant import closest
+    from tipc.suggestions import closest
 
     told = say("tipc: there is no command `{name}`.", name=visible_name(name))
     close = closest(name, COMMANDS)

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from tipc.errors import USAGE
 from tipc.language import say
-from tipc.meant import closest
 from tipc.settings import SETTINGS, find_settings
+from tipc.suggestions import closest
 
 WIDTH = 80  # columns, where there is no terminal
 PAGE = 96  # columns: longer lines of prose are hard to read

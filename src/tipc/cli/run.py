@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, count, parse, positive_count
-from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, told_once, wording
+from tipc.errors import FAILED, INTERRUPTED, PASSED, USAGE, UsageError, deduplicated, wording
 from tipc.kinds import FLAKY
 from tipc.language import plural, say
 
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     from tipc.run.show.streams import Enduring
 
     session = session_of(options, argv)
-    for problem in told_once(session.problems):
+    for problem in deduplicated(session.problems):
         sys.stderr.write(f"{problem}\n")
     kind = executor_kind(options.executor)
     if options.dry_run:

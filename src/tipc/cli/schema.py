@@ -12,7 +12,7 @@ from typing import Any
 from tipc.cli.options import Parser
 from tipc.errors import PASSED, UsageError, wording
 from tipc.language import say
-from tipc.meant import one_of
+from tipc.suggestions import one_of
 
 # Name → where its version and its record stand. All else follows from the record.
 DOCUMENTS = {

@@ -7,7 +7,7 @@ import sys
 
 from tipc.cli.options import Parser, positive_count
 from tipc.errors import PASSED, UsageError, wording
-from tipc.meant import one_of
+from tipc.suggestions import one_of
 
 
 def main(argv: list[str]) -> int:

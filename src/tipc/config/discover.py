@@ -6,7 +6,7 @@ import os
 
 from tipc.config.identify import is_config
 from tipc.errors import UsageError
-from tipc.meant import path_meant
+from tipc.suggestions import path_meant
 
 SKIPPED = ("venv", "node_modules", "__pycache__", "output", "build")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tipc.bounded import read_bounded
 from tipc.errors import Message, UsageError, wording
-from tipc.meant import path_meant
+from tipc.suggestions import path_meant
 
 
 class Value(NamedTuple):

@@ -14,7 +14,6 @@ from tipc.config.rules import Dialect, Rules
 from tipc.config.source import Source, read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, DEVICES, DY2STATIC_CHAIN, find_device
-from tipc.meant import one_of
 from tipc.message import english_text
 from tipc.plan.assemble import Assembly
 from tipc.plan.engine import commands
@@ -25,6 +24,7 @@ from tipc.plan.prepare import with_prepare
 from tipc.plan.request import PlanOptions
 from tipc.plan.variables import Variables
 from tipc.reasons import because
+from tipc.suggestions import one_of
 
 # Why calls of a traced script are no steps, on whatever machine.
 SET_UP = ("sets-up-environment", "asks-only", "no-step")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tipc.command import Command
 from tipc.config.chains import Evidence
-from tipc.errors import TipcError, told_once
+from tipc.errors import TipcError, deduplicated
 from tipc.kinds import CHAINS, CPU, GPU, INFER, PREPARE
 from tipc.language import described, enumeration, plural, say, sentence, sentences
 from tipc.language.entry import Described
@@ -172,7 +172,7 @@ def not_planned_text(left_out: Sequence[LeftOut], problems: Sequence[TipcError])
     for reason, count in Counter(one.reason for one in left_out).items():
         files = plural(count, "config")
         lines.append(say("left out: {files} for {why}", files=files, why=sentence(reason)))
-    lines += told_once(problems)
+    lines += deduplicated(problems)
     if not lines:
         return ""
     return "\n".join(lines) + "\n"

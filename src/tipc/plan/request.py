@@ -15,10 +15,10 @@ from tipc.config.identify import Identity, identify, repository_of
 from tipc.config.source import read_source
 from tipc.errors import UsageError, wording
 from tipc.kinds import BENCHMARK_CHAIN, CHAINS, CPU, GPU, TRAIN_CHAIN
-from tipc.meant import path_meant
 from tipc.plan.modes import DEFAULT_MODE
 from tipc.plan.target.machine import Machine, this_machine
 from tipc.reasons import Reason, because
+from tipc.suggestions import path_meant
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ Stamp = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Aside:
+class StaleOutputs:
     """What was there before an attempt: files that were moved away, and stamps of those that could not be."""
 
     directory: Path
@@ -30,7 +30,7 @@ class Aside:
     stamps: Mapping[Path, Stamp] = field(default_factory=dict)
 
 
-def set_aside(root: Path, produces: Sequence[str], directory: Path) -> Aside:
+def move_stale_outputs(root: Path, produces: Sequence[str], directory: Path) -> StaleOutputs:
     """Move what an earlier attempt left at the places of ``produces`` into ``directory``.
 
     What cannot be moved (another disk, a directory) or may belong to another step (whatever a ``*`` matches)
@@ -46,10 +46,10 @@ def set_aside(root: Path, produces: Sequence[str], directory: Path) -> Aside:
                 moved[path] = target
             elif path.exists():
                 stamps[path] = _stamp(path)
-    return Aside(directory, moved, stamps)
+    return StaleOutputs(directory, moved, stamps)
 
 
-def settle(aside: Aside, *, passed: bool) -> None:
+def settle(aside: StaleOutputs, *, passed: bool) -> None:
     """After the attempt: drop what was set aside if it passed, else put back what nothing has replaced."""
     if passed:
         shutil.rmtree(aside.directory, ignore_errors=True)
@@ -62,9 +62,9 @@ def settle(aside: Aside, *, passed: bool) -> None:
         aside.directory.rmdir()
 
 
-def missing(root: Path, produces: Sequence[str], aside: Aside | None = None) -> Reason | None:
+def missing(root: Path, produces: Sequence[str], aside: StaleOutputs | None = None) -> Reason | None:
     """The first artefact that does not count, and why; None if each of them is there and new."""
-    before = aside or Aside(Path())
+    before = aside or StaleOutputs(Path())
     for item in produces:
         choices = item.split("|")
         if any(_is_new(path, before) for path in _matching(root, [item])):
@@ -76,7 +76,7 @@ def missing(root: Path, produces: Sequence[str], aside: Aside | None = None) -> 
     return None
 
 
-def digests(root: Path, produces: Sequence[str], aside: Aside) -> dict[str, str]:
+def digests(root: Path, produces: Sequence[str], aside: StaleOutputs) -> dict[str, str]:
     """SHA-256 of each artefact that is new, by its path from the root."""
     found = {}
     for path in _matching(root, produces):
@@ -128,7 +128,7 @@ def _is_pattern(choice: str) -> bool:
     return "*" in choice.rpartition("/")[2]
 
 
-def _is_new(path: Path, aside: Aside) -> bool:
+def _is_new(path: Path, aside: StaleOutputs) -> bool:
     return path.exists() and aside.stamps.get(path) != _stamp(path)
 
 

@@ -15,7 +15,7 @@ from tipc.plan.model import Plan, Step
 from tipc.plan.shell_words import matching
 from tipc.plan.target.interpreter import resolve
 from tipc.reasons import Reason, because
-from tipc.run.artefacts import Aside, digests, missing, set_aside, settle
+from tipc.run.artefacts import StaleOutputs, digests, missing, move_stale_outputs, settle
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import facts_base, file_name
@@ -31,7 +31,7 @@ class Attempt:
     step: Step
     number: int  # 1: the first in this call
     task: Task
-    aside: Aside
+    aside: StaleOutputs
 
     @property
     def published_log(self) -> str:
@@ -77,7 +77,7 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         facts=facts_base(run, index, step.id),
     )
     attempt = Attempt(
-        plan, step, number, task, set_aside(root, step.produces, run / "aside" / str(index) / name)
+        plan, step, number, task, move_stale_outputs(root, step.produces, run / "aside" / str(index) / name)
     )
     try:
         _publish(attempt)

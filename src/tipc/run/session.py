@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tipc.errors import TipcError, UsageError, told_once, wording
+from tipc.errors import TipcError, UsageError, deduplicated, wording
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan
 from tipc.plan.prepare import SCRIPT, interpreter
@@ -92,7 +92,7 @@ def _together(problems: Sequence[TipcError]) -> TipcError:
     remedy = "tipc lint; nothing was run"
     if len({problem.message for problem in problems}) == 1:
         remedy = ""  # it has its own, told once
-    return UsageError("\n".join(told_once(problems)), remedy=remedy)
+    return UsageError("\n".join(deduplicated(problems)), remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -219,17 +219,17 @@ def execute(
     progress: Progress,
     argv: Sequence[str],
     beside: Callable[[Path], Beside] | None = None,
-    at_leisure: Callable[[], None] | None = None,
+    when_idle: Callable[[], None] | None = None,
 ) -> tuple[Run, bool]:
     """Run it; what happened, and whether it was interrupted.
 
     ``beside`` makes, of the run's directory, what is to be done beside the steps. Where it is given the
     executor stays open for it, unless the run breaks off; else nothing of the run lives any more.
-    ``at_leisure`` is called once while steps run: what comes after them can be made ready there.
+    ``when_idle`` is called once while steps run: what comes after them can be made ready there.
     """
     with opened(session, executor, settings, progress, argv) as call, StopRequest() as stop:
         call.scheduler.asked_to_stop = lambda: stop.asked
-        call.scheduler.at_leisure = at_leisure
+        call.scheduler.when_idle = when_idle
         if beside is not None:
             call.scheduler.beside = partial(beside, call.journal.directory)
         done = False

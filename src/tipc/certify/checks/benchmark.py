@@ -189,7 +189,7 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
     block = block_of(scene)
     if block is None:
         return
-    told = settings_told(block)
+    told = claimed_settings(block)
     asked = settings_asked(scene, told)
     evidence = {"log": str(scene.step_log), "line": block["line"], "asked": asked, "told": told}
     compared = 0
@@ -219,7 +219,7 @@ def as_asked(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked("the block has none of the settings", evidence=evidence)
 
 
-def settings_told(block: dict[str, Any]) -> dict[str, Any]:
+def claimed_settings(block: dict[str, Any]) -> dict[str, Any]:
     """The settings that a block tells, by the names of a step's."""
     conf = block.get("conf", {})
     return {

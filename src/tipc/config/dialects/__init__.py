@@ -15,7 +15,7 @@ from tipc.kinds import (
     DY2STATIC_CHAIN,
     TRAIN_CHAIN,
 )
-from tipc.meant import one_of
+from tipc.suggestions import one_of
 
 if TYPE_CHECKING:
     from tipc.config.rules import Dialect, OwnChain

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tipc import hooks
 from tipc.errors import UsageError, wording
-from tipc.meant import one_of
 from tipc.run.executors.executor import Executor
+from tipc.suggestions import one_of
 
 
 @dataclass(frozen=True)

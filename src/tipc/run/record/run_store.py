@@ -18,7 +18,6 @@ from typing import Any
 
 from tipc.bounded import OF_A_RUN, bounded_lines, open_regular, read_bounded
 from tipc.errors import EnvironmentProblem, Message, UsageError, wording
-from tipc.meant import closest
 from tipc.plan.model import Plan
 from tipc.plan.plan_json import plan_from_json, plan_to_json
 from tipc.run.environment import environment_from_json
@@ -27,6 +26,7 @@ from tipc.run.record.journal import NAME, Journal, is_running, replay_of
 from tipc.run.record.own_logs import with_own_logs
 from tipc.run.record.replay import Replay, still_running
 from tipc.run.record.results import Run
+from tipc.suggestions import closest
 
 PLANS = "plan.jsonl"
 ENVIRONMENT = "environment.json"

@@ -122,7 +122,7 @@ class Scheduler:
     asked_to_stop: Callable[[], bool] = lambda: False
     earlier: Earlier = field(default_factory=Earlier)  # what other calls of the same run have left
     beside: Callable[[], Beside] | None = None  # made in a quiet moment: it may take a while
-    at_leisure: Callable[[], None] | None = None  # called once, in a quiet moment
+    when_idle: Callable[[], None] | None = None  # called once, in a quiet moment
 
     def __post_init__(self) -> None:
         self.results: dict[Key, StepResult] = {}
@@ -236,9 +236,9 @@ class Scheduler:
 
     def _quiet_moment(self) -> None:
         """Nothing has ended and nobody waits: time for what others want."""
-        if self.at_leisure is not None:
-            self.at_leisure()
-            self.at_leisure = None
+        if self.when_idle is not None:
+            self.when_idle()
+            self.when_idle = None
         if self.beside is None:
             return
         if self._beside is None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from tipc.errors import UsageError, wording
 from tipc.kinds import PREPARE, STEP_KINDS
-from tipc.meant import one_of
 from tipc.plan.model import Plan, Step
+from tipc.suggestions import one_of
 
 Match = Callable[[frozenset[str]], bool]
 _TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
