@@ -30,6 +30,9 @@ def test_a_run_is_found_by_id_prefix_directory_or_as_the_newest(tmp_path: Path) 
         run_store.find_run(first.name[:4], home)
     with pytest.raises(UsageError, match="there is no run `zzz`"):
         run_store.find_run("zzz", home)
+    with pytest.raises(UsageError, match="an earlier call of the run") as earlier:
+        run_store.find_run(f"{first.name}~1", home)
+    assert str(first / "report.1.html") in str(earlier.value), "as the history lists it"
 
 
 def test_runs_of_one_second_have_names_of_their_own(tmp_path: Path) -> None:

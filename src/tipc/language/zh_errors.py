@@ -189,6 +189,8 @@ ERRORS = {
     "no colon, no line break, not empty": "不能有冒号或换行，不能为空",
     "{make_data} failed: {stderr}": "{make_data} 失败：{stderr}",
     # Runs and what is kept of them.
+    "`{ref}` is an earlier call of the run `{name}`": "`{ref}` 是运行 `{name}` 较早的一次调用",
+    "its report was kept: {page}": "它的报告保留在：{page}",
     "there is no run in {folder}": "{folder} 里没有运行",
     "there is no run `{ref}` in {folder}": "{folder} 里没有运行 `{ref}`",
     "there is no run before {id} to compare it with": "{id} 之前没有可供比较的运行",

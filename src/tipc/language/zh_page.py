@@ -90,8 +90,8 @@ PAGE = {
     "what slows every step down is seen here from {percent} % on": (
         "所有步骤都变慢的情况，在本机从 {percent} % 起才能看出"
     ),
-    "with fewer than {count} earlier runs on this machine, a time is worse only where it is half as"
-    " long again": "本机以前的运行不足 {count} 次，用时增加一半以上才算变差",
+    "with fewer than {count} earlier runs on this machine, a time is worse only where it grew by"
+    " more than half": "本机以前的运行不足 {count} 次，用时增加一半以上才算变差",
     "{name} is compared as the median of {count} runs with the same commits and versions": (
         "{name} 取提交和版本相同的 {count} 次运行的中位数"
     ),

@@ -110,8 +110,8 @@ def _advice(result: Comparison) -> list[Line]:
         lines.append(Hanging([Span(f"  {text}", "dim")], 4))
     elif result.like and result.changes and result.earlier < RUNS:
         text = say(
-            "with fewer than {count} earlier runs on this machine, a time is worse only where it is half as"
-            " long again",
+            "with fewer than {count} earlier runs on this machine, a time is worse only where it grew by"
+            " more than half",
             count=RUNS,
         )
         lines.append(Hanging([Span(f"  {text}", "dim")], 4))

@@ -95,6 +95,12 @@ def _run_named(ref: str, known: list[Path], folder: Path) -> Path:
         return by_name[close[0]]
     if close:
         raise UsageError(wording("`{ref}` names several runs: {names}", ref=ref, names=", ".join(close)))
+    name, _, call = ref.partition("~")
+    if call.isdigit() and name in by_name:
+        raise UsageError(
+            wording("`{ref}` is an earlier call of the run `{name}`", ref=ref, name=name),
+            remedy=wording("its report was kept: {page}", page=by_name[name] / f"report.{call}.html"),
+        )
     meant = closest(ref, list(by_name))
     remedy: str | Message = "tipc history"
     if meant:
