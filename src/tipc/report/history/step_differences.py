@@ -118,20 +118,26 @@ def _advice(result: Comparison) -> list[Line]:
     return lines
 
 
-def _conclusion(result: Comparison) -> Line:
+def counted_verdicts(result: Comparison) -> list[str]:
+    """How many figures are worse, better, and as they were."""
     counts = Counter(change.verdict for change in result.changes)
-    told = [
-        say("{count} worse", count=counts[WORSE]),
-        say("{count} better", count=counts[BETTER]),
-        say("{count} within their spread", count=counts[EQUAL]),
-    ]
+    told = []
     if result.broken:
-        told.insert(0, say("{count} broken", count=len(result.broken)))
-    if counts[UNJUDGED]:
+        told.append(say("{count} broken", count=len(result.broken)))
+    told.append(say("{count} worse", count=counts[WORSE]))
+    told.append(say("{count} better", count=counts[BETTER]))
+    told.append(say("{count} within their spread", count=counts[EQUAL]))
+    return told
+
+
+def _conclusion(result: Comparison) -> Line:
+    told = counted_verdicts(result)
+    unjudged = len(result.of(UNJUDGED))
+    if unjudged:
         told.append(
             say(
                 "{count} not judged (measured once, fewer than 4 earlier runs on this machine)",
-                count=counts[UNJUDGED],
+                count=unjudged,
             )
         )
     style = CONCLUSION_STYLES[result.conclusion]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from time import localtime, strftime
 from typing import Any
@@ -11,7 +10,6 @@ from tipc.language import enumeration, say
 from tipc.report.figures import ACCURACY, LATENCY, SPEED, TIME
 from tipc.report.history.comparison import (
     BETTER,
-    EQUAL,
     INCONCLUSIVE,
     NO_REGRESSION,
     REGRESSION,
@@ -21,7 +19,7 @@ from tipc.report.history.comparison import (
     Comparison,
 )
 from tipc.report.history.past import Course, Past, PlanCourse
-from tipc.report.history.step_differences import change_text, figure_text, source_text
+from tipc.report.history.step_differences import change_text, counted_verdicts, figure_text, source_text
 from tipc.report.html import charts
 from tipc.report.plain_text import duration, figure
 
@@ -85,20 +83,13 @@ def _moment(started: float) -> str:
 
 def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]:
     changes = [*result.of(WORSE), *result.of(BETTER)]
-    counts: Counter[str] = Counter()
     for change in result.changes:
-        counts[change.verdict] += 1
         if change.suspect:
             changes.append(change)
-    told = [
-        say("{count} worse", count=counts[WORSE]),
-        say("{count} better", count=counts[BETTER]),
-        say("{count} within their spread", count=counts[EQUAL]),
-    ]
-    if result.broken:
-        told.insert(0, say("{count} broken", count=len(result.broken)))
-    if counts[UNJUDGED]:
-        told.append(say("{count} not judged: measured too seldom", count=counts[UNJUDGED]))
+    told = counted_verdicts(result)
+    unjudged = len(result.of(UNJUDGED))
+    if unjudged:
+        told.append(say("{count} not judged: measured too seldom", count=unjudged))
     return {
         "old": result.old.id,
         "started": strftime("%Y-%m-%d %H:%M", localtime(result.old.started)),
