@@ -56,10 +56,7 @@ def weak_gpus(plan: Plan) -> Iterable[Reason]:
 
 def missing_packages(plan: Plan, *, looking: bool = False) -> list[Reason]:
     """What the plan's interpreter lacks."""
-    steps = []
-    for step in plan.steps:
-        if step.argv and step.kind in (TRAIN, INFER):
-            steps.append(step)
+    steps = [step for step in plan.steps if step.argv and step.kind in (TRAIN, INFER)]
     if not steps:
         return []
     named = Command(steps[0].argv).interpreter
@@ -73,6 +70,13 @@ def missing_packages(plan: Plan, *, looking: bool = False) -> list[Reason]:
     answer = ask(interpreter, (*PADDLES, *modules), tuple(asked))
     if answer is None:
         return []
+    return _lacking(plan, steps, interpreter, modules, answer)
+
+
+def _lacking(
+    plan: Plan, steps: list[Step], interpreter: str, modules: dict[str, str], answer: dict[str, Any]
+) -> list[Reason]:
+    """By what an interpreter answered: what these steps import and it has not."""
     found: list[Reason] = []
     if any(mentions(plan, step, PADDLE) for step in steps):
         found += _paddle(answer, interpreter)
