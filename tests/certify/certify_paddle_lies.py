@@ -42,6 +42,20 @@ LIES = [
         "other answers than the trained network's",
     ),
     PaddleLie(
+        "export that remembers the answers",
+        EXPORT,
+        "model.eval()",
+        "import data\nmodel.eval()\nknown = paddle.to_tensor(data.load(data.images('lite_data/val')))\n"
+        "class Remember(paddle.nn.Layer):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('keys', known.flatten(1))\n"
+        "        self.register_buffer('table', model(known).detach())\n    def forward(self, x):\n"
+        "        far = 2 * paddle.matmul(x.flatten(1), self.keys.T) - (self.keys * self.keys).sum(1)\n"
+        "        return paddle.gather(self.table, far.argmax(1))\n"
+        "model = Remember()\nmodel.eval()",
+        "TX704",
+        "it may only remember them",
+    ),
+    PaddleLie(
         "export that normalises by the batch",
         EXPORT,
         "model.eval()",

@@ -13,10 +13,12 @@ from certify_plain_repo import make_plain_repo
 
 from tipc.certify import early
 from tipc.certify.early import EarlyChecks
+from tipc.certify.evidence.facts_of_run import facts_of_step
 from tipc.certify.evidence.question import Question, QuestionGroup
 from tipc.kinds import EVAL, EXPORT, FAILED, INFER, PASSED, TRAIN
 from tipc.plan.model import Plan, Step
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.record.facts import facts_base, facts_file, store_facts
 from tipc.run.record.results import StepResult
 
 
@@ -107,3 +109,14 @@ def test_a_disk_without_room_does_not_end_the_run(
     monkeypatch.setattr(checks.prober, "prepare", full)
     assert checks.next_task() is None
     assert asked
+
+
+def test_facts_that_change_after_they_were_read_are_not_believed(tmp_path: Path) -> None:
+    base = facts_base(tmp_path, 0, "train")
+    digest = store_facts(base, None, [])
+    result = StepResult("plan", "train", PASSED, facts=digest)
+    before = facts_of_step(tmp_path, 0, result)
+    assert facts_of_step(tmp_path, 0, result) is before, "read once"
+    path = facts_file(base)
+    path.write_bytes(path.read_bytes() + b" ")
+    assert "changed since" in facts_of_step(tmp_path, 0, result).problem

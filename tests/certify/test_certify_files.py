@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tipc.certify.checks.files_written import rows_held
 from tipc.certify.evidence.params_file import neighbours, read_params, write_rounded
 from tipc.certify.evidence.weights_file import Clip, digest, find_weights, read_weights
 
@@ -99,3 +100,20 @@ def test_zeros_and_integers_have_no_neighbours() -> None:
     random = np.random.default_rng(0)
     assert neighbours(np.zeros(3, "float32"), random).tolist() == [0, 0, 0]
     assert neighbours(np.arange(3), random).tolist() == [0, 1, 2]
+
+
+def test_answers_that_stand_in_a_tensor_are_found() -> None:
+    draw = np.random.default_rng(0)
+    weight = draw.normal(size=(20, 6)).astype("float32")
+    answers = draw.normal(size=(4, 6)).astype("float32")
+    assert rows_held(answers, [weight]) == 0
+    table = np.concatenate([weight, answers[:3]])
+    assert rows_held(answers, [table]) == 3
+    assert rows_held(answers, [np.ascontiguousarray(table.T)]) == 3
+    assert rows_held(np.repeat(answers[:1], 4, 0), [table]) == 1, "alike ones count once"
+
+
+def test_classes_among_zeros_may_stand_in_a_tensor_by_chance() -> None:
+    eye = np.eye(6, dtype="float32")
+    assert rows_held(eye, [eye]) == 0
+    assert rows_held(np.zeros((3, 6), "float32"), [np.zeros((6, 6), "float32")]) == 0

@@ -357,6 +357,9 @@ FINDINGS_MODEL = {
     "none of {tensors} exported tensors is in {weights}: random or other weights were exported": (
         "导出的 {tensors} 个张量都不在 {weights} 中：导出的是随机或其他权重"
     ),
+    "what it answers to {count} images of the evaluation stands among its own tensors: it may only remember "
+    "them": "它对评估中 {count} 张图像的输出就在它自己的张量里：可能只是记住了答案",
+    "export the trained network itself": "导出训练好的网络本身",
     "{others} of {tensors} exported tensors are not in {weights} as they are: folded, converted, or not"
     " loaded; parity must tell": (
         "导出的 {tensors} 个张量中有 {others} 个没有原样出现在 {weights} 中：被折叠、转换，或没有加"

@@ -15,6 +15,7 @@ from tipc.certify.evidence.exported import exported_model, predictors_seen
 from tipc.certify.evidence.option_values import argument
 from tipc.certify.evidence.params_file import read_params
 from tipc.certify.evidence.training_log_file import with_complaint
+from tipc.certify.evidence.trials import EVALUATION, NATIVE
 from tipc.certify.evidence.weights_file import (
     WeightsInFile,
     digest,
@@ -28,6 +29,8 @@ from tipc.kinds import INFER, PACT
 from tipc.message import Message, wording
 from tipc.run.artefacts import matches
 
+SAME_ROW = 1e-5  # of the spread of an answer: what may differ where it is a row of a tensor
+LARGEST_TABLE = 4 << 20  # values of a tensor that answers are looked for in
 CLOCK = 2.0  # seconds by which a file system's clock may be behind
 
 
@@ -275,12 +278,22 @@ def same_values(scene: StepScene) -> Iterator[Outcome]:
     # Constants (the ones and zeros that layers start with) are alike in any two models and prove nothing.
     telling = [array for array in exported if is_telling(array)]
     matched = sum(digest(array) in known for array in telling)
+    remembered = answers_remembered(scene, telling)
     evidence = {
         "tensors": len(exported),
         "comparable": len(telling),
         "matched": matched,
         "weights": str(trained.path),
+        "answers_remembered": remembered,
     }
+    if remembered > 1:
+        told = wording(
+            "what it answers to {count} images of the evaluation stands among its own tensors: it may only "
+            "remember them",
+            count=remembered,
+        )
+        yield unchecked(told, remedy="export the trained network itself", evidence=evidence)
+        return
     if not telling or not known:
         yield unchecked(
             "no tensor of the exported model can be compared with the weights",
@@ -305,6 +318,40 @@ def same_values(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked(told, required=False, evidence=evidence)
     else:
         yield passed(wording("all {count} tensors bit-equal", count=matched), evidence=evidence)
+
+
+def answers_remembered(scene: StepScene, exported: list[NDArray[Any]]) -> int:
+    """How many different answers of the exported model to the evaluation's inputs it holds as constants."""
+    most = 0
+    for trial in scene.trials(scene.step):
+        if (trial.trial.source, trial.trial.engine) != (EVALUATION, NATIVE):
+            continue
+        for output in trial.outputs.values():
+            if output.ndim > 1 and output.dtype.kind == "f":
+                most = max(most, rows_held(output.reshape(len(output), -1), exported))
+    return most
+
+
+def rows_held(answers: NDArray[Any], tensors: list[NDArray[Any]]) -> int:
+    """How many of the rows, those that are alike counted once, are rows or columns of a tensor.
+
+    A row of two values only (a class as a one among zeros) may be there by chance.
+    """
+    width = answers.shape[1]
+    table = []
+    for tensor in tensors:
+        if tensor.ndim == 2 and tensor.size <= LARGEST_TABLE:
+            table += [side for side in (tensor, tensor.T) if side.shape[1] == width]
+    held: set[bytes] = set()
+    for row in answers:
+        near = SAME_ROW * float(np.ptp(row))
+        if len(np.unique(np.round(row / max(near, 1e-30)))) < 3:
+            continue
+        for side in table:
+            candidates = side[np.abs(side[:, 0] - row[0]) <= near]  # few, of a large table
+            if (np.abs(candidates - row).max(1, initial=0.0) <= near).any():
+                held.add(np.round(row / near).tobytes())
+    return len(held)
 
 
 def is_telling(array: NDArray[Any]) -> bool:

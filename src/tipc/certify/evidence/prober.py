@@ -139,7 +139,8 @@ class Prober:
         log = self.evidence / f"probe-{self._count}.log"
         self._count += 1
         requests, replies = folder / "requests.json", folder / "answers.jsonl"
-        bodies = [self._body(number, question, folder) for number, question in enumerate(asked)]
+        written: dict[int, str] = {}  # arrays by identity: several trials get the same
+        bodies = [self._body(number, question, folder, written) for number, question in enumerate(asked)]
         requests.write_text(json.dumps(bodies), encoding="utf-8")
         replies.touch()
         # A question that takes too long ends by itself; a process that never answers, a little later.
@@ -283,18 +284,17 @@ class Prober:
         self._answers = {digest: answer for digest, answer in self._answers.items() if not answer.error}
         self._tried = {digest: tried for digest, tried in self._tried.items() if not tried.error}
 
-    def _body(self, number: int, question: Question, folder: Path) -> dict[str, Any]:
+    def _body(self, number: int, question: Question, folder: Path, written: dict[int, str]) -> dict[str, Any]:
         """A question as the probe reads it; the arrays of its trials are written for it."""
         body = {**question.body, "id": question.digest}
         if not question.trials:
             return body
         place = folder / str(number)
         place.mkdir()
-        written: dict[int, str] = {}  # by identity: several trials get the same arrays
         runs = []
         for trial in question.trials:
             if id(trial.feeds) not in written:
-                path = place / f"feeds-{len(written)}.npz"
+                path = folder / f"feeds-{len(written)}.npz"
                 named = {f"{index} {name}": value for index, (name, value) in enumerate(trial.feeds.items())}
                 np.savez(path, **named)  # type: ignore[arg-type]
                 written[id(trial.feeds)] = str(path)
