@@ -12,9 +12,10 @@ from plan_samples import MODELS, SAMPLES, SEG, changed, write
 
 from tipc.cli.main import main
 from tipc.errors import UsageError
+from tipc.plan.build import build_plan
 from tipc.plan.fixes import FIXES
 from tipc.plan.plan_json import SCHEMA, plan_from_json, plan_json_text, plan_to_json
-from tipc.plan.request import Expansion, expand
+from tipc.plan.request import Expansion, PlanOptions, expand
 
 FIELDS = {"id", "kind", "cell", "argv", "env", "cwd", "log", "needs", "produces", "status_line"}
 
@@ -248,3 +249,17 @@ def test_the_step_that_prepares_is_shown(tmp_path: Path, capsys) -> None:
     assert "\n  prepare: bash test_tipc/prepare.sh test_tipc/configs/" in capsys.readouterr().out
     assert main(["plan", str(config), "--no-prepare"]) == 0
     assert "prepare" not in capsys.readouterr().out
+
+
+def test_lists_that_multiply_to_millions_of_commands_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "test_tipc/configs/toy/train_infer_python.txt"
+    config.parent.mkdir(parents=True)
+    zoo = Path(__file__).parents[2] / "zoo/segmentation/test_tipc/configs"
+    text = sorted(zoo.rglob("train_infer_python.txt"))[0].read_text(encoding="utf-8")
+    many = "|".join(map(str, range(1, 200)))
+    for name in ("batch_size:1|2", "cpu_threads:1"):
+        assert f"--{name}\n" in text
+        text = text.replace(f"--{name}\n", f"--{name.partition(':')[0]}:{many}\n")
+    config.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match="multiply to more than"):
+        build_plan(config, "lite_train_lite_infer", PlanOptions(dialect="seg"))

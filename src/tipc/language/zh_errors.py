@@ -70,6 +70,9 @@ ERRORS = {
     "this is a config for {title} ({chain}); no dialect fits it, and its repository has no script to trace": (
         "这是{title}（{chain}）的配置；没有合适的方言，仓库里也没有可追踪的脚本"
     ),
+    "the lists of this config multiply to more than {most} commands": (
+        "此配置中的各个列表相乘超过 {most} 条命令"
+    ),
     "{script} calls nothing that could be a step of a plan": "{script} 没有调用任何可以成为计划步骤的东西",
     "this is a config for {title} ({chain}): {script} calls nothing that could be a step of a plan": (
         "这是{title}（{chain}）的配置：{script} 没有调用任何可以作为计划步骤的命令"

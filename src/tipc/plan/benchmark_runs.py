@@ -27,6 +27,7 @@ from tipc.kinds import BENCHMARK_CHAIN, FP32, PREPARE, TRAIN
 from tipc.message import english_text
 from tipc.plan.fixes import FIXES
 from tipc.plan.join import joined, own_command, renamed
+from tipc.plan.matrix import bounded
 from tipc.plan.model import AppliedFix, Plan, Skip, Step
 from tipc.plan.template import render
 from tipc.plan.variables import Variables
@@ -34,6 +35,7 @@ from tipc.reasons import because
 
 ANALYSIS = "scripts/analysis.py"  # below $BENCHMARK_ROOT: it reads the speed from a log
 FILTER = "test_tipc/filter_log.py"
+MOST_RUNS = 500  # of a benchmark: each has the plan of a training
 
 
 class BenchmarkRun(NamedTuple):
@@ -67,7 +69,7 @@ def plan_benchmark(source: Source, dialect: Dialect, repo: str, part: Part, *, a
     flags = _flags(variables.values["flags"])
     plans: list[Plan] = []
     steps: list[Step] = []
-    for run in _runs(table, variables):
+    for run in bounded(_runs(table, variables), source.path, MOST_RUNS):
         lines = _edited(source, table, run, variables)
         folder = run.name
         if as_upstream:

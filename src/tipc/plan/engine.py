@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tipc.plan.inference import whole_modes
-from tipc.plan.matrix import Left, ScriptCommand, ScriptState
+from tipc.plan.matrix import Left, ScriptCommand, ScriptState, bounded
 from tipc.plan.training import train_modes
 from tipc.plan.variables import Variables
 
@@ -14,6 +14,7 @@ def commands(variables: Variables) -> Iterator[ScriptCommand | Left]:
     """Every command and every omission."""
     state = ScriptState(variables)
     if variables.values["mode"] in variables.rules.whole.modes:
-        yield from whole_modes(state)
+        found = whole_modes(state)
     else:
-        yield from train_modes(state)
+        found = train_modes(state)
+    yield from bounded(found, variables.config.source.path)

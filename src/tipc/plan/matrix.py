@@ -5,18 +5,21 @@ It knows no dialect. What differs between the scripts, their mistakes included, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from posixpath import basename
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tipc.config.rules import Inference, Rules, Template
+from tipc.errors import UsageError, wording
 from tipc.kinds import CPU, GPU, INFER, TRAIN
 from tipc.plan.target.placement import MACHINES, SINGLE, Placement
 from tipc.plan.template import divided
 from tipc.plan.variables import Variables
 from tipc.reasons import Reason, because
 
+MOST_COMMANDS = 20_000  # of a config: real ones have some hundred
+Planned = TypeVar("Planned")
 # What the device list of the inference says, and what the scripts take it for.
 DEVICE_WORDS = {"False": CPU, CPU: CPU, "True": GPU, GPU: GPU}
 
@@ -201,6 +204,17 @@ class ScriptState:
                     return because(rule.reason)
                 break  # the first rule decides
         return variables.missing.get(device)
+
+
+def bounded(items: Iterable[Planned], path: str, most: int = MOST_COMMANDS) -> Iterator[Planned]:
+    """The commands of a config, unless its lists multiply to more than anybody means."""
+    for number, item in enumerate(items):
+        if number >= most:
+            raise UsageError(
+                wording("the lists of this config multiply to more than {most} commands", most=most),
+                path=path,
+            )
+        yield item
 
 
 def values_of(items: list[str], index: int) -> str:
