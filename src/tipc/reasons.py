@@ -75,7 +75,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "old-paddle": ("version",),
     "no-auto-log": ("interpreter",),
     "not-asked": ("interpreter",),
-    "missing-package": ("name", "file"),
+    "missing-packages": ("names", "file"),
     "weak-gpu": ("name", "capability"),
     # How a step ended.
     "exit": ("status",),

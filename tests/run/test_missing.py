@@ -55,7 +55,7 @@ def test_paddle_autolog_and_requirements_are_asked_for(
     assert missing.missing_for([plan, plan]) == [
         because("no-paddle", interpreter=sys.executable),
         because("no-auto-log", interpreter=sys.executable),
-        because("missing-package", name="Pillow", file="requirements.txt"),
+        because("missing-packages", names="Pillow", file="requirements.txt"),
     ]
 
 
@@ -81,7 +81,7 @@ def test_what_another_distribution_brings_is_not_missing(
     (tmp_path / "requirements.txt").write_text("sklearn==0.0\nopencv-python <= 4.6.0\nlapx\n")
     answer(monkeypatch, {"paddlepaddle": "3.1.1"}, paddle=True, auto_log=True, sklearn=True, cv2=True)
     assert missing.missing_for([plan]) == [
-        because("missing-package", name="lapx", file="requirements.txt"),
+        because("missing-packages", names="lapx", file="requirements.txt"),
     ]
 
 
@@ -167,4 +167,4 @@ def test_env_tells_what_a_config_lacks(
     told = json.loads(capsys.readouterr().out)["missing"]
     assert main(["env", str(folder), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["missing"] == told
-    assert told == ["pillow of requirements.txt is not installed: pip install -r requirements.txt"]
+    assert told == ["packages of requirements.txt: pillow (pip install -r requirements.txt)"]

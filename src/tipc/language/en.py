@@ -67,7 +67,7 @@ REASONS = {
     "runs nothing of a repository; `--python {interpreter}` asks it",
     "no-auto-log": "auto_log, which inference imports, is missing for {interpreter}: it comes with tipc, "
     "which has to be installed there, too",
-    "missing-package": "{name} of {file} is not installed: pip install -r {file}",
+    "missing-packages": "packages of {file}: {names} (pip install -r {file})",
     "weak-gpu": "{name} has compute capability {capability}: mixed precision needs 7.0 or higher",
     "exit": "exit {status}",
     "signal": "killed by {name}",

@@ -60,7 +60,7 @@ REASONS = {
     "not-asked": "没有询问 {interpreter} 装有什么：只有配置给出了这个程序，而查看不会运行仓库里的任何东西；"
     "`--python {interpreter}` 会询问它",
     "no-auto-log": "{interpreter} 没有安装推理脚本导入的 auto_log：它随 tipc 提供，需要在该环境中也安装 tipc",
-    "missing-package": "{file} 中的 {name} 没有安装：pip install -r {file}",
+    "missing-packages": "{file} 中的软件包：{names}（pip install -r {file}）",
     "weak-gpu": "{name} 的计算能力为 {capability}：混合精度要求 7.0 或以上",
     "exit": "退出码 {status}",
     "signal": "被 {name} 终止",

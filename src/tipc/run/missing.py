@@ -83,9 +83,12 @@ def _lacking(
     infers = [step for step in steps if step.kind == INFER]
     if not answer["modules"][AUTO_LOG] and any(mentions(plan, step, AUTO_LOG) for step in infers):
         found.append(because("no-auto-log", interpreter=interpreter))
+    lacking = []
     for name, module in modules.items():
         if not answer["packages"][name] and not answer["modules"][module]:
-            found.append(because("missing-package", name=name, file=REQUIREMENTS))
+            lacking.append(name)
+    if lacking:
+        found.append(because("missing-packages", names=", ".join(lacking), file=REQUIREMENTS))
     return found
 
 
