@@ -42,9 +42,9 @@ certify: $(TOOL)
 
 # After certify: the zoo's result documents and README's table, from that one run (RUN=ID for another than the newest).
 certify-docs: $(TOOL)
+	python zoo/certified.py $(RUN)
 	tipc docs --repo zoo/classification $(RUN)
 	tipc docs --repo zoo/segmentation $(RUN)
-	python zoo/certified.py $(RUN)
 
 # Real checkouts below $TIPC_FIELD (PaddleSeg, PaddleClas, PaddleOCR, PaddleDetection, models): docs/field.md.
 field: $(ALL)

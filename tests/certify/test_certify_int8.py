@@ -260,6 +260,16 @@ def test_without_instructions_for_int8_noise_is_not_certified(
     assert int8_finding(without, judge, sure(0.8), ANSWERS).status == NOT_CERTIFIED
 
 
+def test_noise_of_the_engines_own_rounding_passes_without_instructions_for_int8_as_well(
+    run: Run, judge: Callable[..., list[Finding]]
+) -> None:
+    without = replace(run, environment={**run.environment, "cpu": {"flags": ["avx2"]}})
+    int8 = sure(0.8)
+    finding = int8_finding(without, judge, int8, int8)
+    assert finding.status == PASS
+    assert "it is the rounding" in finding.message
+
+
 def test_noise_that_the_engines_own_rounding_does_not_make_fails(
     run: Run, judge: Callable[..., list[Finding]]
 ) -> None:

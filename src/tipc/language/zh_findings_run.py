@@ -170,7 +170,7 @@ FINDINGS_RUN = {
     "the training log is empty ({log})": "训练日志是空的（{log}）",
     "all four in each of {count} training lines": "{count} 行训练日志每行都有这四项",
     "{name} in {count} of {total}": "{name} 在 {total} 行中有 {count} 行",
-    "training lines without {fields} ({place})": "训练日志缺少字段：{fields}（{place}）",
+    "not on every training line: {fields} ({place})": "并非每行训练日志都有：{fields}（{place}）",
     "units as the spec has them": "单位符合规范",
     "{name} has no unit, not `{wanted}`": "{name} 没有单位，应为 `{wanted}`",
     "{name} has `{unit}`, not `{wanted}`": "{name} 的单位是 `{unit}`，应为 `{wanted}`",

@@ -21,6 +21,7 @@ from tipc.certify.evidence.parity_bounds import bound_for, engine_precision, tri
 from tipc.certify.evidence.trials import EVALUATION, NATIVE, SEEDED, SIMULATED, Answered, samples_of
 from tipc.certify.registry import Outcome, check, failed, not_certified, passed, unchecked
 from tipc.certify.scene import StepScene
+from tipc.certify.verdict import PASS
 from tipc.kinds import INT8, PACT
 from tipc.message import wording
 
@@ -68,17 +69,18 @@ def answers_in_int8(scene: StepScene, compared: Compared) -> Outcome:
         return passed(wording("in int8: {figures}", figures=compared.best.text()), evidence=evidence)
     if wrong.is_undecided:
         return undecided(wrong, evidence)
-    if lacks_vnni(scene):
-        told = wording(
-            "in int8: {figures}; oneDNN had no VNNI here, without which its sums can saturate",
-            figures=wrong.text(),
-        )
-        return not_certified(
-            told,
-            remedy="run it on a CPU with AVX512 VNNI or AVX VNNI, and no limit in ONEDNN_MAX_CPU_ISA",
-            evidence=evidence,
-        )
-    return beyond_bound(scene, compared, wrong)
+    judged = beyond_bound(scene, compared, wrong)
+    if judged.status == PASS or not lacks_vnni(scene):
+        return judged
+    told = wording(
+        "in int8: {figures}; oneDNN had no VNNI here, without which its sums can saturate",
+        figures=wrong.text(),
+    )
+    return not_certified(
+        told,
+        remedy="run it on a CPU with AVX512 VNNI or AVX VNNI, and no limit in ONEDNN_MAX_CPU_ISA",
+        evidence=judged.evidence,
+    )
 
 
 def tried_in_int8(scene: StepScene) -> list[Answered]:

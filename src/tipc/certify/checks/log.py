@@ -87,7 +87,7 @@ def lines_without(
                 lines.append(row.line)
                 break
     return wording(
-        "training lines without {fields} ({place})",
+        "not on every training line: {fields} ({place})",
         fields=tuple(fields),
         place=place(scene, log.path, min(lines)),
     )
