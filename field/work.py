@@ -34,7 +34,7 @@ def held(folder: Path) -> Iterator[None]:
     try:
         descriptor = take_lock(folder / ".lock", "another call of the field works here")
     except UsageError as error:
-        raise SystemExit(f"{error}\nwait for it, or name another folder: --work DIR") from error
+        raise SystemExit(f"{error}, or name another folder: --work DIR") from error
     try:
         yield
     finally:
