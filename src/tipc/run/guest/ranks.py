@@ -115,8 +115,10 @@ class RankServer:
         if not told:
             return None
         pid: int = PID.unpack(told)[0]
-        if hasattr(os, "pidfd_open"):
+        try:
             self.running.add(os.pidfd_open(pid))
+        except (AttributeError, OSError):  # a Python or a system that has no such thing
+            self.knows_all = False
         return pid
 
     def sleep(self, usual: Callable[[float], None], seconds: float) -> None:
