@@ -58,7 +58,7 @@ def test_tipc_run_fails_for_a_lie_and_names_its_check(
     out = capsys.readouterr().out
     found = [one for one in verdict(repo)["findings"] if one["status"] == "fail"]  # type: ignore[attr-defined, union-attr]
     # The run itself misses the file, and fails the step.
-    expected, cause = ("TS001", "no artefact") if lie.check == "TX701" else (lie.check, lie.cause)
+    expected, cause = ("TS001", "did not write") if lie.check == "TX701" else (lie.check, lie.cause)
     messages = [one["message"] for one in found if one["check"] == expected]
     assert any(cause in message for message in messages), found
     assert "FAILED" in out

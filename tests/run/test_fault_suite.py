@@ -65,7 +65,7 @@ def test_a_step_that_passes_says_so_as_upstream_does(runner: Runner, repo: Path)
 
 def test_exit_0_without_the_artefact_is_a_failure(runner: Runner, repo: Path) -> None:
     run = runner(plan_of(repo, step("train", "", produces=("model",))))
-    assert (only(run).state, sentence(only(run).reason)) == ("failed", "exit 0, but no artefact model")
+    assert (only(run).state, sentence(only(run).reason)) == ("failed", "exit 0, but it did not write model")
     assert "did not leave what the next step needs" in runner.text
 
 
@@ -232,10 +232,11 @@ def test_the_environment_of_a_step_is_the_callers_with_its_changes(
 def test_a_step_that_was_running_when_tipc_died_reads_as_interrupted(runner: Runner, repo: Path) -> None:
     plan = plan_of(repo, step("a"), step("b"))
     journal = run_store.create_run([plan], {}, where=runner.home)
-    journal.started(plan.key, "a", 1, "/log", {})
+    log = str(journal.directory / "logs" / "a.log")
+    journal.started(plan.key, "a", 1, log, {})
     alive = run_store.load_run(journal.directory)
     journal.close()
     run = run_store.load_run(journal.directory)
     assert [run.result(plan, one).state for one in plan.steps] == ["interrupted", "pending"]
     assert run.ended is None
-    assert alive.result(plan, plan.steps[0]).log == "/log"
+    assert alive.result(plan, plan.steps[0]).log == log

@@ -222,7 +222,7 @@ def test_a_retried_pass_is_flaky_and_a_failure_when_strict(here: Path, repo: Pat
 @pytest.mark.parametrize(
     ("behave", "code", "state", "told"),
     [
-        ("leave nothing", 1, "failed", "exit 0, but no artefact"),
+        ("leave nothing", 1, "failed", "exit 0, but it did not write"),
         ("leave yesterday's", 1, "failed", "is from before"),
         ("die", 1, "failed", "killed by SIGSEGV"),
         ("print bytes", 0, "passed", ""),

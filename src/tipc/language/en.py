@@ -73,7 +73,7 @@ REASONS = {
     "signal": "killed by {name}",
     "no-end-in": "no end within {seconds:g} s",
     "not-started": "{error}",
-    "no-artefact": "exit 0, but no artefact {path}",
+    "no-artefact": "exit 0, but it did not write {path}",
     "old-artefact": "exit 0, but {path} is from before",
     "passed-at-attempt": "passed at attempt {attempt}",
     "left-processes": "{count} of its processes outlived it and were ended",
