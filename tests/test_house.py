@@ -122,13 +122,13 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Per 1,000 lines: conditional expressions, comprehensions. What was reached: lower them, do not raise them.
 # Well-kept command-line tools have 4 to 10 and 7 to 18.
 DENSITY = {
-    "": (1, 14),  # beside the rooms
-    "config": (5, 20),
-    "plan": (6, 21),
-    "run": (10, 22),
-    "certify": (7, 25),
-    "certify/checks": (2, 31),
-    "report": (1, 23),
+    "": (1, 12),  # beside the rooms
+    "config": (4, 19),
+    "plan": (4, 20),
+    "run": (9, 19),
+    "certify": (6, 22),
+    "certify/checks": (2, 28),
+    "report": (1, 22),
     "cli": (2, 18),
 }
 
