@@ -256,12 +256,20 @@ def test_an_engine_that_cannot_run_a_model_fails_it(outside: Path) -> None:
     assert "unfused cannot run it: ValueError: no licence" in tipc(outside, "certify", code=1)
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_an_engine_whose_name_is_taken_is_one_message(outside: Path, named: bool) -> None:
-    taken = "onednn"
-    if named:
-        taken = "coarse"  # by another engine of the same plug-in
-    edit(outside / "site" / "unfused_engine.py", '"unfused"', f'"{taken}"')
+@pytest.mark.parametrize(
+    ("file", "name", "taken"),
+    [
+        ("unfused_engine.py", "unfused", "onednn"),
+        ("unfused_engine.py", "unfused", "coarse"),  # by another engine of the same plug-in
+        ("toys.py", "fp12", "int8"),
+        ("toys.py", "toy", "json"),
+    ],
+)
+def test_a_name_that_is_taken_is_one_message(outside: Path, file: str, name: str, taken: str) -> None:
+    path = outside / "site" / file
+    path.write_text(
+        path.read_text().replace(f'("{name}"', f'("{taken}"').replace(f'= "{name}"', f'= "{taken}"')
+    )
     told = tipc(outside, "run", TRAIN_CONFIG, "--cold", code=3)
     assert f"has `{taken}`, a name that is taken" in told
     assert "Traceback" not in told

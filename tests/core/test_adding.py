@@ -27,7 +27,7 @@ from tipc.certify.registry import check, failed, passed
 from tipc.config.dialects import load
 from tipc.config.rules import OwnChain
 from tipc.hooks import hookimpl
-from tipc.kinds import Chain, Device
+from tipc.kinds import Chain, Device, Precision
 from tipc.report.reporters import Reporter
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.executors.executor_kinds import ExecutorKind
@@ -36,6 +36,11 @@ from tipc.run.executors.executor_kinds import ExecutorKind
 @hookimpl
 def tipc_devices():
     return [Device("abc", "ABC")]
+
+
+@hookimpl
+def tipc_precisions():
+    return [Precision("fp8", noise=0.3, decisions=0.8)]
 
 
 @hookimpl
@@ -241,6 +246,7 @@ def test_an_engine_that_is_taken_or_incomplete_is_one_message(outside: Path) -> 
     wrong = {
         "has `onednn`, a name that is taken": ENGINE.replace("toy engine", "onednn"),
         "has an engine without applies": ENGINE.replace("def applies", "def applied"),
+        "`fp7`, which is no precision": ENGINE.replace("fp8", "fp7"),
     }
     for message, text in wrong.items():
         engine.write_text(text)

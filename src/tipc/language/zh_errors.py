@@ -273,6 +273,9 @@ ERRORS = {
     ),
     "the plug-in {plugin} has `{name}`, a name that is taken": "插件 {plugin} 的 `{name}` 与已有名称重复",
     "a plug-in has a check with id {id}, scope {scope}": "某插件的检查编号为 {id}，范围为 {scope}",
+    "the engine `{name}` computes in `{precision}`, which is no precision that tipc knows": (
+        "引擎 `{name}` 以 `{precision}` 计算，tipc 不认识这种精度"
+    ),
     "a plug-in has an engine without {absent}: {module!r}": "某插件的引擎缺少 {absent}：{module!r}",
     "this is not a recording: {error}": "这不是记录文件：{error}",
     "this is not a recording of tipc.align: {found}": "这不是 tipc.align 的记录文件：{found}",

@@ -23,6 +23,8 @@ from typing import Any
 
 from tipc import hooks
 from tipc.errors import EnvironmentProblem, wording
+from tipc.kinds import PRECISIONS, find_precision
+from tipc.suggestions import one_of
 
 BUILT_IN = ("native", "onednn", "onednn_int8", "openvino")
 NEEDED = ("NAME", "PRECISION", "applies", "configure")
@@ -68,7 +70,17 @@ def all_engines() -> Mapping[str, Engine]:
 
     found: dict[str, Engine] = {}
     for name, module in hooks.collect("tipc_engines", ModuleType, _name_of, built_in=built_in).items():
-        found[name] = Engine(name, str(module.PRECISION), Path(str(module.__file__)), module)
+        precision = str(module.PRECISION)
+        if find_precision(precision) is None:
+            raise EnvironmentProblem(
+                wording(
+                    "the engine `{name}` computes in `{precision}`, which is no precision that tipc knows",
+                    name=name,
+                    precision=precision,
+                ),
+                remedy=one_of(precision, PRECISIONS),
+            )
+        found[name] = Engine(name, precision, Path(str(module.__file__)), module)
     return found
 
 
