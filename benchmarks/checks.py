@@ -2,9 +2,10 @@
 
 ``tipc run`` with and without its checks, in turns, each in a fresh copy of the zoo. The cost is what the
 checks add to the wall time, the best of each counting, since the machine may be busy with other things at any
-one moment; the chain's time is that of its steps one after the other. Beside it stand what does not depend on
-how long a training takes this time: the time in which no step ran (before the first one, between two of them,
-after the last), and the processor time that the checks take. Broken: exit 1.
+one moment; the chain's time is that of its steps one after the other. A training takes half a second more or
+less each time, which can hide what the checks add: so the time in which no step ran (before the first one,
+between two of them, after the last) is held to the same bound, and the larger of both counts. Beside it
+stands the processor time that the checks take. Broken: exit 1.
 
 The bound was 10 % while all checks were made after the last step.
 """
@@ -81,12 +82,12 @@ def main() -> int:
     cost = min(took.wall for took in checked) - min(took.wall for took in plain)
     used = min(took.processor for took in checked) - min(took.processor for took in plain)
     tails = min(took.tail for took in plain), min(took.tail for took in checked)
-    ratio = cost / chain
-    print(f"checks   {cost:+.2f} s, chain {chain:.1f} s: ratio {ratio:.3f} (bound {BOUND})")
+    idle = min(took.idle for took in checked) - min(took.idle for took in plain)
+    ratio = max(cost, idle) / chain
+    print(f"checks   {cost:+.2f} s, no step ran {idle:+.2f} s, chain {chain:.1f} s")
+    print(f"         ratio of the larger one {ratio:.3f} (bound {BOUND})")
     after = f"{tails[0]:.2f} s without, {tails[1]:.2f} s with"
     print(f"         processor {used:+.2f} s; after the last step {after}")
-    alone = min(took.idle for took in checked) - min(took.idle for took in plain)
-    print(f"         no step ran {alone:+.2f} s: ratio {alone / chain:.3f}")
     return 0 if ratio <= BOUND else 1
 
 
