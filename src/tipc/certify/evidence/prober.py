@@ -33,6 +33,7 @@ from tipc.run.executors.local import LocalExecutor
 
 PROBE = Path(__file__).parents[1] / "probes" / "probe_main.py"
 TIMEOUT = 300.0  # seconds for one question
+LATER = 1.1  # times that: when a process is ended that does not do it itself
 MEMORY = 8 * 2**30  # bytes, resident, of all questions that a process has forked for
 OF_ONE = 7 * 2**30  # bytes that one question may ask for: it fails alone, and not its process
 ANSWER_LIMIT = 16 * 2**20
@@ -144,7 +145,7 @@ class Prober:
         requests.write_text(json.dumps(bodies), encoding="utf-8")
         replies.touch()
         # A question that takes too long ends by itself; a process that never answers, a little later.
-        seconds = max(1, int(0.9 * self.timeout))
+        seconds = max(1, int(self.timeout))
         arguments = (str(PROBE), str(requests), str(replies), str(at_once), str(OF_ONE), str(seconds))
         task = self._task(asked[0].group, arguments, log)
         self._prepared.append(Asking(asked, task, folder, 0.0, at_once > 1 and len(asked) > 1))
@@ -181,7 +182,7 @@ class Prober:
         asking = next(one for one in self._prepared if one.task is task)
         self._prepared.remove(asking)
         now = time.monotonic()
-        asking.deadline = now + self.timeout
+        asking.deadline = now + LATER * self.timeout
         self._looked = now  # it has used no memory yet
         self._running[ticket] = asking
 
@@ -220,7 +221,7 @@ class Prober:
         look = now - self._looked >= LOOK_AT_MEMORY
         for ticket, asking in self._running.items():
             if (size := asking.replies.stat().st_size) != asking.size:
-                asking.deadline, asking.size = now + self.timeout, size
+                asking.deadline, asking.size = now + LATER * self.timeout, size
             if not asking.end and now > asking.deadline:
                 asking.end = english_text(
                     "the probe gave no answer within {seconds:.0f} s", seconds=self.timeout
