@@ -191,7 +191,13 @@ def test_what_takes_too_much_memory_beside_others_is_asked_once_more_one_by_one(
 
 @pytest.mark.parametrize(
     "line",
-    ["'nonsense'", "'[]'", "json.dumps({'id': asked, 'answer': {'outputs': 'many'}})", '\'{"id": "9"}\''],
+    [
+        "'nonsense'",
+        "'[]'",
+        "'[' * 200_000",
+        "json.dumps({'id': asked, 'answer': {'outputs': 'many'}})",
+        '\'{"id": "9"}\'',
+    ],
 )
 def test_an_answer_that_cannot_be_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fabric import Recipe, fabricate, stored
 
+from tipc.report.html.pictures import data_uri
 from tipc.run.record.own_logs import own_log
 from tipc.run.record.run_store import load_run
 
@@ -66,6 +67,16 @@ def test_a_run_that_was_moved_keeps_its_logs(tmp_path: Path) -> None:
     for log in logs:
         assert Path(log).is_file()
         assert log.startswith(f"{moved}/logs/")
+
+
+def test_a_file_that_is_no_picture_is_not_put_into_a_page_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)  # with it a picture is decoded, and drawn anew
+    (tmp_path / "key.png").write_text(SECRET, encoding="utf-8")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n and so on")
+    assert data_uri(tmp_path / "key.png") == ""
+    assert data_uri(tmp_path / "picture.png").startswith("data:image/png;base64,")
 
 
 def test_a_log_that_is_gone_keeps_its_name(tmp_path: Path) -> None:
