@@ -47,4 +47,4 @@ def paddle_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ben
     executor = warmed(bench)
     yield bench, executor
     executor.close()
-    assert not bench.alive()
+    assert bench.eventually(lambda: not bench.alive())

@@ -84,7 +84,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.env["PYTHONPATH"] = str(bench.directory / "lib")
     bench.env.pop("PYTHONUNBUFFERED", None)
     yield bench
-    assert not bench.alive()
+    assert bench.eventually(lambda: not bench.alive())
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +238,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Bench, Loca
     executor = warm_for(bench, launched(bench, "rank.py"))
     yield bench, executor
     executor.close()
-    assert not bench.alive()
+    assert bench.eventually(lambda: not bench.alive())
 
 
 def unchanging(text: bytes) -> bytes:

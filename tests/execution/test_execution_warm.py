@@ -51,7 +51,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.env["PYTHONPATH"] = str(bench.directory / "lib")
     bench.env.pop("PYTHONUNBUFFERED", None)
     yield bench
-    assert not bench.alive()
+    assert bench.eventually(lambda: not bench.alive())
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +279,7 @@ def test_closing_does_not_wait_for_an_import(bench: Bench) -> None:
     executor.warm_up(bench.python("print(1)", warm=True))
     assert bench.eventually(bench.alive)
     executor.close()
-    assert not bench.alive()
+    assert bench.eventually(lambda: not bench.alive())
 
 
 def test_an_interpreter_without_paddle_stays_cold_and_says_why(bench: Bench, local: LocalExecutor) -> None:
