@@ -1,9 +1,10 @@
-"""Others' work beside the steps: it takes what the steps leave free, and never disturbs one that measures."""
+"""Others' work beside the steps: it takes what they leave free, and hardly disturbs one that measures."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from run_plans import Runner, plan_of, step
 from test_scheduler_order import Played
 
@@ -47,6 +48,8 @@ class Errands:
     def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         self.done.append(self.tickets.pop(ticket))
 
+    def look_after(self) -> None: ...
+
     def pulse(self) -> None: ...
 
 
@@ -67,12 +70,59 @@ def test_steps_come_first(runner: Runner, repo: Path) -> None:
     assert {"b", "c", "after a"} not in played.together
 
 
-def test_nothing_runs_beside_a_step_that_measures(runner: Runner, repo: Path) -> None:
+def test_steps_do_not_wait_for_what_others_have_begun(runner: Runner, repo: Path) -> None:
+    played, errands = Quiet(), Errands(repo, ("long",))
+    plan = plan_of(repo, step("a"), step("b", needs=("a",)), step("c", needs=("a",)))
+    runner(plan, executor=played, settings=Settings(cores=2), beside=lambda: errands)
+    assert {"long", "b", "c"} in played.together
+
+
+def test_who_wants_one_thing_at_a_time_gets_nothing_beside_it(runner: Runner, repo: Path) -> None:
     played, errands = Quiet(), Errands(repo)
-    steps = [step("a"), step("m", needs=("a",), measures=True), step("n", needs=("a",), measures=True)]
-    run = runner(plan_of(repo, *steps), executor=played, settings=Settings(cores=8), beside=lambda: errands)
+    plan = plan_of(repo, step("a"), step("b", needs=("a",)))
+    runner(plan, executor=played, settings=Settings(cores=8, jobs=1), beside=lambda: errands)
+    assert played.order == ["a", "b"]
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(2, 1), (8, 7)])
+def test_beside_a_step_that_measures_others_may_use_a_whole_core(
+    runner: Runner, repo: Path, cores: int, threads: int
+) -> None:
+    played, errands = Quiet(), Errands(repo, ("one", "two", "three"))
+    steps = [step("a"), step("m", needs=("a",), measures=True, threads=threads)]
+    settings = Settings(cores=cores, whole_cores=cores)
+    run = runner(plan_of(repo, *steps), executor=played, settings=settings, beside=lambda: errands)
+    assert run.ok
+    beside = [together - {"m"} for together in played.together if "m" in together]
+    assert any(beside)
+    assert all(len(others) <= 1 for others in beside)
+
+
+@pytest.mark.parametrize(
+    ("cores", "whole", "threads"), [(2, 0, 1), (8, 0, 1), (2, 1, 1), (2, 2, 2), (8, 4, 4)]
+)
+def test_nothing_runs_beside_a_step_that_measures_where_no_whole_core_is_left(
+    runner: Runner, repo: Path, cores: int, whole: int, threads: int
+) -> None:
+    played, errands = Quiet(), Errands(repo)
+    steps = [
+        step("a"),
+        step("m", needs=("a",), measures=True, threads=threads),
+        step("n", needs=("a",), measures=True, threads=threads),
+    ]
+    settings = Settings(cores=cores, whole_cores=whole)
+    run = runner(plan_of(repo, *steps), executor=played, settings=settings, beside=lambda: errands)
     assert run.ok
     assert all(len(together) == 1 for together in played.together if together & {"m", "n"})
+
+
+def test_steps_that_measure_never_run_together(runner: Runner, repo: Path) -> None:
+    played, errands = Quiet(), Errands(repo)
+    steps = [step("a"), step("m", needs=("a",), measures=True), step("n", needs=("a",), measures=True)]
+    settings = Settings(cores=8, whole_cores=8)
+    run = runner(plan_of(repo, *steps), executor=played, settings=settings, beside=lambda: errands)
+    assert run.ok
+    assert not any({"m", "n"} <= together for together in played.together)
 
 
 def test_a_step_that_needs_the_whole_machine_waits_for_what_others_have_begun(

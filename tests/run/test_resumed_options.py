@@ -172,9 +172,9 @@ def jobs(toy: Toy) -> None:
     asked: list[int | None] = []
 
     class Resources(scheduler.Resources):
-        def __init__(self, cores: int, jobs: int | None) -> None:
+        def __init__(self, cores: int, jobs: int | None, whole_cores: int) -> None:
             asked.append(jobs)
-            super().__init__(cores, jobs)
+            super().__init__(cores, jobs, whole_cores)
 
     toy.begin("--only", "train")
     toy.patch.setattr(scheduler, "Resources", Resources)

@@ -110,7 +110,7 @@ class EarlyChecks:
             asked = self.prober.open_questions(self._waiting.popleft())
             if asked:
                 with contextlib.suppress(OSError):  # no room: it is asked again at the end
-                    return self.prober.prepare(asked, at_once=1)
+                    return self.prober.prepare(asked, at_once=1, yields=True)
         return None
 
     def started(self, task: Task, ticket: int) -> None:
@@ -121,10 +121,13 @@ class EarlyChecks:
         """It has ended."""
         self.prober.ended(ticket, outcome)
 
-    def pulse(self) -> None:
-        """Look after what runs. When a step has been seen to load paddle, the probes will need it, too."""
-        self._read()
+    def look_after(self) -> None:
+        """End what takes too long or too much memory."""
         self.prober.look_after()
+
+    def pulse(self) -> None:
+        """Read what there is. When a step has been seen to load paddle, the probes will need it, too."""
+        self._read()
         if not self._warmed and any(server.ready for server in self._executor.warmth.servers):
             self._warmed = True
             for group in self._groups():

@@ -43,6 +43,7 @@ def main(argv: list[str]) -> int:
     from tipc.run import session as sessions
     from tipc.run.executors.executor_kinds import executor_kind
     from tipc.run.schedule.scheduler import Settings
+    from tipc.run.schedule.whole_cores import whole_cores
     from tipc.run.show.streams import Enduring
 
     session = session_of(options, argv)
@@ -56,6 +57,7 @@ def main(argv: list[str]) -> int:
     settings = Settings(
         cores=kind.cores(executor),
         jobs=options.jobs,
+        whole_cores=whole_cores(),
         queued=kind.queues,
         timeout=options.timeout,
         retries=options.retries,

@@ -133,8 +133,9 @@ class Prober:
         return found
 
     # ------------------------------------------------------------------------------------- one process
-    def prepare(self, asked: list[Question], at_once: int) -> Task:
-        """The task that puts questions of one group to a process, so many at once."""
+    def prepare(self, asked: list[Question], at_once: int, *, yields: bool = False) -> Task:
+        """The task that puts questions of one group to a process, so many at once. One that yields gets what
+        others leave of the processor."""
         folder = self.scratch / str(self._count)
         folder.mkdir()
         log = self.evidence / f"probe-{self._count}.log"
@@ -146,8 +147,10 @@ class Prober:
         replies.touch()
         # A question that takes too long ends by itself; a process that never answers, a little later.
         seconds = max(1, int(self.timeout))
-        arguments = (str(PROBE), str(requests), str(replies), str(at_once), str(OF_ONE), str(seconds))
-        task = self._task(asked[0].group, arguments, log)
+        arguments = [str(PROBE), str(requests), str(replies), str(at_once), str(OF_ONE), str(seconds)]
+        if yields:
+            arguments.append("yields")
+        task = self._task(asked[0].group, tuple(arguments), log)
         self._prepared.append(Asking(asked, task, folder, 0.0, at_once > 1 and len(asked) > 1))
         return task
 
@@ -240,6 +243,8 @@ class Prober:
         """Put every question that has no good answer yet, and wait. If a process dies, what it has not
         answered goes to another, as long as that leads on; what remains has the reason for an answer. What
         took too long or too much memory beside others is asked once more, one by one."""
+        for ticket in self._running:
+            self.executor.hurry(ticket)  # there are no steps any more that it has to give way to
         self._wait(say)
         self._forget_errors()
         left = self.open_questions(asked)

@@ -1,11 +1,11 @@
 """Answers a list of questions about models and weights:
-``python probe_main.py REQUESTS ANSWERS AT_ONCE BYTES SECONDS``.
+``python probe_main.py REQUESTS ANSWERS AT_ONCE BYTES SECONDS [yields]``.
 
 REQUESTS is JSON: a list of ``{"id": …, "kind": one of KINDS, …}``. For each, a line
 ``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
 process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer. So does one that
 asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS. Short
-ones share a process while all goes well.
+ones share a process while all goes well. With ``yields``, whatever else wants the processor has it first.
 """
 
 from __future__ import annotations
@@ -165,4 +165,6 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
+    if sys.argv[6:] == ["yields"]:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     _leave(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])))

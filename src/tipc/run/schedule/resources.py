@@ -13,7 +13,7 @@ class Claim:
 
     cores: int = 1  # 0: it works on other devices, and its share of the cores is not counted
     gpus: frozenset[str] = frozenset()
-    alone: bool = False  # nothing else may run on this machine meanwhile
+    alone: bool = False  # it measures: no other step may run on this machine meanwhile
 
     def hinders(self, other: Claim) -> bool:
         """Whether a step with this claim can keep one with the other from starting."""
@@ -41,23 +41,33 @@ def claim_of(step: Step, cores: int) -> Claim:
 
 
 class Resources:
-    """The cores and devices that are free, and how many steps run."""
+    """The cores and devices that are free, how many steps run, and how many tasks of others beside them.
 
-    def __init__(self, cores: int, jobs: int | None = None) -> None:
+    A task beside the steps takes one core that no step has. It gives way to steps by itself, so that none but
+    one that measures ever waits for it. Beside such a step there may be one, where the machine has a whole
+    core for it (``whole_cores``): a predictor on another core was measured to change a latency by less than
+    this machine's own noise. Where it has none, a step that measures has the machine for itself.
+    """
+
+    def __init__(self, cores: int, jobs: int | None = None, whole_cores: int = 0) -> None:
         self.cores = max(1, cores)
+        self._whole_cores = whole_cores
         self._jobs = jobs or 0
         self._free = self.cores
         self._held: set[str] = set()
         self._running = 0
-        self._alone = False
+        self._beside = 0
+        self._alone: Claim | None = None  # of the step that measures
 
     @property
     def idle(self) -> bool:
-        """Nothing runs."""
+        """No step runs."""
         return self._running == 0
 
     def fits(self, claim: Claim) -> bool:
         """Whether a step with this claim may start now. An idle machine takes any claim."""
+        if claim.alone and self._beside > self._beside_a_measurement(claim):
+            return False
         if self.idle:
             return True
         if self._alone or claim.alone or (self._jobs and self._running >= self._jobs):
@@ -69,11 +79,32 @@ class Resources:
         self._running += 1
         self._free -= claim.cores
         self._held |= claim.gpus
-        self._alone = claim.alone
+        if claim.alone:
+            self._alone = claim
 
     def give(self, claim: Claim) -> None:
         """A step with this claim has ended."""
         self._running -= 1
         self._free += claim.cores
         self._held -= claim.gpus
-        self._alone = False
+        self._alone = None
+
+    def has_room_beside(self) -> bool:
+        """Whether one more task may start beside the steps."""
+        if self._jobs and self._running + self._beside >= self._jobs:
+            return False
+        if self._alone:
+            return self._beside < self._beside_a_measurement(self._alone)
+        return self._beside < self._free
+
+    def take_beside(self) -> None:
+        """A task beside the steps has started."""
+        self._beside += 1
+
+    def give_beside(self) -> None:
+        """A task beside the steps has ended."""
+        self._beside -= 1
+
+    def _beside_a_measurement(self, claim: Claim) -> int:
+        """How many tasks of others may run while a step with this claim measures."""
+        return int(claim.cores < self._whole_cores)

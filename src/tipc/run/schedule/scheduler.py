@@ -31,7 +31,6 @@ from tipc.run.schedule.resources import ANYTHING, Claim, Resources, claim_of
 from tipc.run.show import results_log
 
 PULSE = 0.25
-BESIDE = Claim(cores=1)  # of what is done beside the steps
 SYNC = 1.0  # seconds of results that a power cut may cost
 
 
@@ -61,7 +60,8 @@ class Watcher(Protocol):
 
 
 class Beside(Protocol):
-    """Work of others (the checks) that is done beside the steps, where there is room for it."""
+    """Work of others (the checks) that is done beside the steps, where there is room for it. Its tasks give
+    way to steps by themselves."""
 
     def settled(self, result: StepResult) -> None:
         """A step has its result."""
@@ -75,6 +75,9 @@ class Beside(Protocol):
     def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         """It has ended."""
 
+    def look_after(self) -> None:
+        """Nothing has happened for a moment: see to it that nothing that runs takes too much."""
+
     def pulse(self) -> None:
         """Nothing has happened for a moment, and no step is measuring or preparing."""
 
@@ -85,6 +88,7 @@ class Settings:
 
     cores: int  # of this machine or, for an executor with a queue, of the largest that it has
     jobs: int | None = None
+    whole_cores: int = 0  # of the cores, those that share nothing with another; 0: it is not known
     queued: bool = False  # the executor has a queue of its own: it is given all that is ready
     timeout: float | None = None
     retries: int = 0
@@ -128,7 +132,7 @@ class Scheduler:
         self.results: dict[Key, StepResult] = {}
         plans = {node.index: node.plan for node in self.nodes}
         self._inputs = Inputs(list(plans.values()), os.environ)
-        self._resources = Resources(self.settings.cores, self.settings.jobs)
+        self._resources = Resources(self.settings.cores, self.settings.jobs, self.settings.whole_cores)
         self._conditions = Conditions(
             self.journal.directory,
             dict(os.environ),
@@ -197,8 +201,11 @@ class Scheduler:
                 self._end_beside(ticket, outcome)
             else:
                 self._end(ticket, outcome)
-        if not ended and not any(map(_must_not_wait, self._running.values())):
-            self._quiet_moment()
+        if not ended:
+            if self._beside:
+                self._beside.look_after()
+            if not any(map(_must_not_wait, self._running.values())):
+                self._quiet_moment()
         self._tell_begun()
         self.watcher.pulse()
         if self.asked_to_stop() and not self._stopping:
@@ -219,18 +226,18 @@ class Scheduler:
         """Steps come first: others get what they leave free."""
         if self._beside and self._tickets_beside and not self._running:
             self._beside.pulse()  # the next step waits for what runs beside: others need not
-        while self._beside and self._running and not self._stopping and self._resources.fits(BESIDE):
+        while self._beside and self._running and not self._stopping and self._resources.has_room_beside():
             task = self._beside.next_task()
             if task is None:
                 return
-            self._resources.take(BESIDE)
+            self._resources.take_beside()
             ticket = self.executor.start(task)
             self._tickets_beside.add(ticket)
             self._beside.started(task, ticket)
 
     def _end_beside(self, ticket: int, outcome: TaskOutcome) -> None:
         self._tickets_beside.remove(ticket)
-        self._resources.give(BESIDE)
+        self._resources.give_beside()
         if self._beside:
             self._beside.ended(ticket, outcome)
 
