@@ -14,7 +14,7 @@ from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.build import build_plan
 from tipc.plan.fixes import FIXES
-from tipc.plan.plan_json import SCHEMA, plan_from_json, plan_json_text, plan_to_json
+from tipc.plan.plan_json import SCHEMA, plan_from_json, plan_json_parts, plan_json_text, plan_to_json
 from tipc.plan.request import Expansion, PlanOptions, expand
 
 FIELDS = {"id", "kind", "cell", "argv", "env", "cwd", "log", "needs", "produces", "status_line"}
@@ -48,6 +48,8 @@ def test_what_is_printed_is_the_plan_as_plain_data(plan, dialect: str) -> None:
     made = plan(dialect)
     assert made.skipped
     assert plan_json_text(made) == json.dumps(plan_to_json(made))
+    [line] = "".join(plan_json_parts(made)).splitlines()
+    assert json.loads(line) == plan_to_json(made)
 
 
 def test_a_plan_of_another_schema_is_refused() -> None:

@@ -11,6 +11,7 @@ from run_plans import plan_of, step
 from tipc.errors import UsageError
 from tipc.run.environment import describe
 from tipc.run.record import run_store
+from tipc.run.record.disk import write_text
 
 
 def make(home: Path, repo: Path, name: str) -> Path:
@@ -69,9 +70,9 @@ def test_plans_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "file"
-    run_store.write_text(target, "old")
+    write_text(target, "old")
     with pytest.raises(UnicodeEncodeError):
-        run_store.write_text(target, "new \ud83d")
+        write_text(target, "new \ud83d")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -97,3 +98,22 @@ def test_where_no_run_is_the_runs_of_a_folder_above_are_named(
     with pytest.raises(UsageError) as told:
         run_store.find_run(None)
     assert f"cd {tmp_path}" in told.value.remedy
+
+
+@pytest.mark.parametrize("word", ["plain", "模型", "a\tb", "\x1b[0m", "caf\udce9"])
+def test_the_steps_of_a_run_come_back_as_they_were(tmp_path: Path, word: str) -> None:
+    plan = plan_of(tmp_path, step("a"), step("b", argv=("echo", word)), model="one")
+    with run_store.create_run([plan, plan_of(tmp_path, model="none")], {}, where=tmp_path) as journal:
+        directory = journal.directory
+    assert len((directory / run_store.PLANS).read_bytes().splitlines()) == 2
+    assert run_store.load_plans(directory)[0] == plan
+
+
+def test_a_damaged_step_is_refused_with_its_place(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, step("a"), step("b"), model="one")
+    with run_store.create_run([plan], {}, where=tmp_path) as journal:
+        path = journal.directory / run_store.PLANS
+    before, mark, after = path.read_text().rpartition('"threads": ')
+    path.write_text(f'{before}{mark}"many, not {after}'.replace("not 1", 'not 1"'))
+    with pytest.raises(UsageError, match=r"steps\.1\.threads"):
+        run_store.load_plans(journal.directory)

@@ -32,6 +32,11 @@ from tipc.run.record.results import Key, Run, StepResult
 NEEDED = (frozenset({TRAIN, EVAL, EXPORT}), frozenset({TRAIN, EVAL, EXPORT, INFER}))
 
 
+def _ids_of(plan: Plan, cell: str, kinds: frozenset[str]) -> set[str]:
+    """The steps of these kinds in a cell."""
+    return {step.id for step in plan.steps_by_cell[cell] if step.kind in kinds}
+
+
 class EarlyChecks:
     """The probes of a run that still goes on; ``prober`` knows their answers."""
 
@@ -42,42 +47,43 @@ class EarlyChecks:
         self._executor = executor
         self._results: dict[Key, StepResult] = {}
         self._numbers: dict[str, int] = {}  # of the plans, by their keys
-        self._open: dict[tuple[int, str, frozenset[str]], None] = {}  # plan, cell, and what must have ended
+        # Plan, cell, and what must have ended → the steps of which that is not known.
+        self._open: dict[tuple[int, str, frozenset[str]], set[str]] = {}
+        self._cells: dict[Key, str] = {}  # of the steps
         for index, plan in enumerate(plans):
             self._numbers.setdefault(plan.key, index)
             for step in plan.steps:
-                self._results[plan.key, step.id] = StepResult(plan.key, step.id)
+                key = (plan.key, step.id)
+                self._results[key] = StepResult(plan.key, step.id)
+                self._cells[key] = step.cell
                 if step.kind == EXPORT and is_python(step):
                     for needed in NEEDED:
-                        self._open[index, step.cell, needed] = None
+                        self._open[index, step.cell, needed] = _ids_of(plan, step.cell, needed)
         self._witnessed: dict[Key, StepFacts] = {}
         self._run = Run(directory.name, directory, tuple(plans), {}, self._results, 0.0, None)
-        self._ended: set[Key] = set()
         self._unread: deque[StepResult] = deque()  # of steps whose facts were not read yet
         self._waiting: deque[list[Question]] = deque()
         self._warmed = False
 
     def settled(self, result: StepResult) -> None:
         """A step has its result. Nothing is read now: others wait to begin."""
-        self._ended.add((result.plan, result.step))
         self._unread.append(result)
 
     def _read(self) -> None:
         """Read what the steps that have ended left, and put together what can be asked now."""
-        if not self._unread:
-            return
+        ready: dict[tuple[int, str], None] = {}
         while self._unread:
             result = self._unread.popleft()
             key = (result.plan, result.step)
+            index = self._numbers[result.plan]
             self._results[key] = result
             if result.ok and result.facts:
-                index = self._numbers[result.plan]
                 self._witnessed[key] = facts_of_step(self._run.directory, index, result)
-        ready: dict[tuple[int, str], None] = {}
-        for index, cell, needed in list(self._open):
-            if self._is_ready(index, cell, needed):
-                del self._open[index, cell, needed]
-                ready[index, cell] = None
+            cell = self._cells[key]
+            for needed in NEEDED:
+                if self._is_ready(index, cell, needed, result.step):
+                    del self._open[index, cell, needed]
+                    ready[index, cell] = None
         for index, cell in ready:
             self._waiting.append(self._questions(index, cell))
 
@@ -93,12 +99,13 @@ class EarlyChecks:
         except Exception:  # noqa: BLE001
             return []
 
-    def _is_ready(self, index: int, cell: str, needed: frozenset[str]) -> bool:
-        plan = self._run.plans[index]
-        for step in plan.steps:
-            if step.cell == cell and step.kind in needed and (plan.key, step.id) not in self._ended:
-                return False
-        return True
+    def _is_ready(self, index: int, cell: str, needed: frozenset[str], ended: str) -> bool:
+        """Whether a cell can be asked about now that this step of it has ended."""
+        missing = self._open.get((index, cell, needed))
+        if missing is None:
+            return False  # it was asked about already
+        missing.discard(ended)
+        return not missing
 
     def _scene(self, index: int) -> PlanScene:
         return PlanScene(self._run, self._run.plans[index], index, witnessed=self._witnessed)
@@ -138,7 +145,7 @@ class EarlyChecks:
         groups = set()
         for index, cell, _needed in self._open:
             scene = self._scene(index)
-            for step in scene.plan.steps:
-                if step.kind == EXPORT and step.cell == cell and is_python(step):
+            for step in scene.plan.steps_by_cell[cell]:
+                if step.kind == EXPORT and is_python(step):
                     groups.add(group_of(scene, step))
         return groups

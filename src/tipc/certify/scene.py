@@ -3,11 +3,11 @@ up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tipc.align.tensor_comparison import Alignment
 from tipc.certify.evidence.answers import Answer
@@ -34,6 +34,8 @@ Tried = Mapping[tuple[str, str], "tuple[Answered, ...]"]
 
 # path of an image file that a step opened or wrote → its pixels in RGB
 Images = Mapping[str, "NDArray[Any]"]
+
+Looked = TypeVar("Looked")
 
 
 @lru_cache(maxsize=8)
@@ -69,6 +71,10 @@ class PlanScene:
     witnessed: Witnessed = field(default_factory=dict)
     tried: Tried = field(default_factory=dict)
     images: Images = field(default_factory=dict)
+    # What ``once_a_cell`` remembers; the scenes of its cells and steps share it.
+    looked_up: dict[tuple[object, str], Any] = field(
+        default_factory=dict, repr=False, compare=False, kw_only=True
+    )
 
     @property
     def repo(self) -> Path:
@@ -87,12 +93,19 @@ class PlanScene:
         """The log that the step wrote at its last attempt."""
         return Path(self.result(step).log or self.path(step.log))
 
-    def steps(self, kind: str = "", cell: str = "") -> list[Step]:
+    def steps(self, kind: str = "", cell: str = "") -> Sequence[Step]:
         """The steps that passed, of one kind or cell: there is nothing to be learnt from the others."""
+        known: Sequence[Step] | None = self.looked_up.get((kind, cell))
+        if known is not None:
+            return known
+        among: Sequence[Step] = self.plan.steps
+        if cell:
+            among = self.plan.steps_by_cell.get(cell, ())
         found = []
-        for step in self.plan.steps:
-            if kind in ("", step.kind) and cell in ("", step.cell) and self.result(step).ok:
+        for step in among:
+            if kind in ("", step.kind) and self.result(step).ok:
                 found.append(step)
+        self.looked_up[kind, cell] = found
         return found
 
     def facts(self, step: Step) -> StepFacts | None:
@@ -127,12 +140,12 @@ class PlanScene:
     def of_cell(self, cell: Cell) -> CellScene:
         """One of its cells."""
         shared = (self.run, self.plan, self.index, self.answers, self.witnessed, self.tried, self.images)
-        return CellScene(*shared, cell=cell)
+        return CellScene(*shared, cell=cell, looked_up=self.looked_up)
 
     def of_step(self, cell: Cell, step: Step) -> StepScene:
         """One of its steps."""
         shared = (self.run, self.plan, self.index, self.answers, self.witnessed, self.tried, self.images)
-        return StepScene(*shared, cell=cell, step=step)
+        return StepScene(*shared, cell=cell, step=step, looked_up=self.looked_up)
 
     def answer(self, kind: str, step: Step) -> Answer | None:
         """What the probe found out about a step; None: it was not asked."""
@@ -162,3 +175,17 @@ class StepScene(CellScene):
 
 
 Scene = RepoScene | PlanScene
+
+
+def once_a_cell(look_up: Callable[[PlanScene, str], Looked]) -> Callable[[PlanScene, str], Looked]:
+    """A look-up about a cell that is made once a plan: thousands of steps of the cell may ask for it."""
+
+    @wraps(look_up)
+    def remembered(scene: PlanScene, cell: str) -> Looked:
+        key = (look_up, cell)
+        if key not in scene.looked_up:
+            scene.looked_up[key] = look_up(scene, cell)
+        found: Looked = scene.looked_up[key]
+        return found
+
+    return remembered

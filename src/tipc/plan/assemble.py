@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from tipc.config.bash import NULL
@@ -161,7 +162,7 @@ class Assembly:
             id=identity,
             kind=command.kind,
             cell=cell.id,
-            argv=tuple(map(str, placed.argv)),
+            argv=tuple(sys.intern(str(word)) for word in placed.argv),  # thousands of steps share most words
             env=placed.env,
             cwd=command.cwd,
             log=log,

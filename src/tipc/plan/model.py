@@ -5,15 +5,16 @@ Paths are relative to ``Plan.repo`` unless they are absolute. Nothing here knows
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tipc.config.chains import Evidence
 from tipc.kinds import CPU, FP32, TRAIN_CHAIN
 from tipc.reasons import Reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """One command: what runs, where, what it needs and what it must leave behind."""
 
@@ -120,7 +121,15 @@ class Plan:
     chain: str = TRAIN_CHAIN  # what the config is for: a name of ``kinds.CHAINS``
     evidence: tuple[Evidence, ...] = ()  # by what the chain and the dialect are known
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """Names the plan inside a run."""
+        """Names the plan inside a run; one text for all that keep it."""
         return f"{self.config}:{self.mode}"
+
+    @cached_property
+    def steps_by_cell(self) -> Mapping[str, Sequence[Step]]:
+        """The steps of each cell, in order of execution."""
+        found: dict[str, list[Step]] = {}
+        for step in self.steps:
+            found.setdefault(step.cell, []).append(step)
+        return found

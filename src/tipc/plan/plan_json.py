@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tipc.errors import UsageError, wording
-from tipc.plan.model import Plan
+from tipc.json_stream import with_list
+from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, reason_to_json
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from pydantic import TypeAdapter
 
 SCHEMA = "tipc.plan/2"
@@ -25,12 +28,28 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
 
 def plan_json_text(plan: Plan) -> str:
     """``json.dumps(plan_to_json(plan))`` in a third of the time: hundreds of plans are printed at once."""
-    return json.dumps({"schema": SCHEMA, **vars(plan)}, default=_fields)
+    return json.dumps({"schema": SCHEMA, **_fields(plan)}, default=_record)
 
 
-def _fields(record: Any) -> Any:
+def plan_json_parts(plan: Plan) -> Iterator[str]:
+    """The same for a file, step by step and in one line: a plan may have ten thousand steps."""
+    steps = ([json.dumps(step, ensure_ascii=False, default=_record)] for step in plan.steps)
+    content = {"schema": SCHEMA, **_fields(plan)}
+    return with_list(content, "steps", steps, newline="", default=_record)
+
+
+def _record(record: Any) -> Any:
     """What json.dumps does not know: our records."""
-    return reason_to_json(record) if isinstance(record, Reason) else vars(record)
+    return reason_to_json(record) if isinstance(record, Reason) else _fields(record)
+
+
+def _fields(record: DataclassInstance) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in _field_names(type(record))}
+
+
+@cache
+def _field_names(kind: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def plan_from_json(data: Mapping[str, Any]) -> Plan:
@@ -58,12 +77,32 @@ def plan_from_json(data: Mapping[str, Any]) -> Plan:
         ) from None
 
 
+def step_or_data(data: dict[str, Any]) -> Step | dict[str, Any]:
+    """The step that an object of a plan's JSON is, for ``plan_from_json``: ten thousand steps as plain data
+    take several times their memory. Other objects, and a step with a mistake, are handed back as they are."""
+    from pydantic import ValidationError
+
+    if "argv" not in data or "status_line" not in data:
+        return data
+    try:
+        return _step_reader().validate_python(data)
+    except ValidationError:
+        return data
+
+
 @cache
 def _reader() -> TypeAdapter[Plan]:
     # Imported here: it takes longer than making a plan, and only runs are read back.
     from pydantic import TypeAdapter
 
     return TypeAdapter(Plan)
+
+
+@cache
+def _step_reader() -> TypeAdapter[Step]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Step)
 
 
 def _plain(value: Any) -> Any:
@@ -76,4 +115,4 @@ def _plain(value: Any) -> Any:
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, Reason):
         return reason_to_json(value)
-    return {name: _plain(one) for name, one in vars(value).items()}
+    return {name: _plain(one) for name, one in _fields(value).items()}

@@ -19,12 +19,12 @@ from tipc.certify.compare.picture_pairs import PREPROCESS, same_pictures
 from tipc.certify.evidence.answers import ParityAnswer
 from tipc.certify.evidence.deployed_images import answered_as_trained
 from tipc.certify.evidence.evaluations import SeenEvaluation, seen_evaluation
-from tipc.certify.evidence.exported import export_of_cell, exports_seen, predictors_seen
+from tipc.certify.evidence.exported import exported_digests, predictors_seen
 from tipc.certify.evidence.input_images import input_images, named_images
 from tipc.certify.evidence.training_log_file import with_complaint
-from tipc.certify.evidence.trials import DEPLOYED
+from tipc.certify.evidence.trials import DEPLOYED, Answered
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
-from tipc.certify.scene import CellScene, StepScene
+from tipc.certify.scene import CellScene, PlanScene, StepScene, once_a_cell
 from tipc.kinds import EXPORT, FAIL, INFER, PACT
 from tipc.kinds import INT8 as INT8_WORD
 from tipc.message import Message, wording
@@ -60,7 +60,7 @@ def runs_the_exported_model(scene: StepScene) -> Iterator[Outcome]:
         "runs": sum(one.runs for one in ran),
         "samples": sum(one.samples for one in ran),
     }
-    if not exported_digests(scene):
+    if not exported_digests(scene, scene.cell.id):
         told = wording("{model}; this chain exports none", model=ran[0].model)
         yield passed(told, evidence=evidence)
         return
@@ -94,7 +94,7 @@ def own_predictors(scene: StepScene) -> list[PredictorFacts]:
     """The predictors that ran the model which this chain has exported, or any where it exports none: a
     pipeline may run others besides."""
     ran = predictors_seen(scene.facts(scene.step))
-    exported = exported_digests(scene)
+    exported = exported_digests(scene, scene.cell.id)
     if not exported:
         return ran
     own = []
@@ -112,18 +112,6 @@ def shown(scene: StepScene, path: str) -> str:
         return path
 
 
-def exported_digests(scene: CellScene) -> set[str]:
-    """The files that the cell's export wrote, by what is in them."""
-    found: set[str] = set()
-    for step in scene.steps(EXPORT, scene.cell.id):
-        for export in exports_seen(scene.facts(step)):
-            found.update(export.files.values())
-    model = export_of_cell(scene, scene.cell.id)
-    if not found and model is not None:
-        found = {file_digest(model.structure), file_digest(model.parameters)}
-    return found
-
-
 @check(
     "TP309",
     "The deployment's own inputs give its own outputs",
@@ -134,16 +122,24 @@ def exported_digests(scene: CellScene) -> set[str]:
 def replayed(scene: StepScene) -> Iterator[Outcome]:
     """The inputs of the deployment go through the exported model again, in the engine that it used. What
     comes out must be what came out there: no cache, no other model behind the same name."""
-    for step in scene.steps(EXPORT, scene.cell.id):
+    one = replays(scene, scene.cell.id).get(f"{DEPLOYED} {scene.step.id}")
+    if one is None:
+        return
+    if one.error:
+        told = wording("its inputs could not be replayed: {error}", error=one.error)
+        yield unchecked(told, required=False)
+        return
+    yield same_outputs(scene, one.outputs)
+
+
+@once_a_cell
+def replays(scene: PlanScene, cell: str) -> dict[str, Answered]:
+    """What the exported model of a cell answered, by what it was fed."""
+    found: dict[str, Answered] = {}
+    for step in scene.steps(EXPORT, cell):
         for one in scene.trials(step):
-            if one.trial.source != f"{DEPLOYED} {scene.step.id}":
-                continue
-            if one.error:
-                told = wording("its inputs could not be replayed: {error}", error=one.error)
-                yield unchecked(told, required=False)
-                return
-            yield same_outputs(scene, one.outputs)
-            return
+            found.setdefault(one.trial.source, one)
+    return found
 
 
 def same_outputs(scene: StepScene, outputs: dict[str, NDArray[Any]]) -> Outcome:
@@ -415,18 +411,23 @@ def pictures_written(scene: StepScene) -> list[str]:
     process = scene.main_process(scene.step)
     if process is None:
         return []
-    steps = scene.steps(INFER, scene.cell.id)
-    replaced: set[str] = set()
-    if scene.step in steps:
-        for step in steps[steps.index(scene.step) + 1 :]:
-            other = scene.main_process(step)
-            if other is not None:
-                replaced.update(other.pictures)
+    last = last_drawn_by(scene, scene.cell.id)
     kept = []
     for path in process.pictures:
-        if path in scene.images and path not in replaced:
+        if path in scene.images and last.get(path) == scene.step.id:
             kept.append(path)
     return kept
+
+
+@once_a_cell
+def last_drawn_by(scene: PlanScene, cell: str) -> dict[str, str]:
+    """The last of a cell's inference steps that wrote a picture, by its path."""
+    found: dict[str, str] = {}
+    for step in scene.steps(INFER, cell):
+        process = scene.main_process(step)
+        if process is not None:
+            found.update(dict.fromkeys(process.pictures, step.id))
+    return found
 
 
 def by_protocol(scene: CellScene) -> Iterator[Outcome]:

@@ -21,7 +21,7 @@ from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import digest as weights_digest
 from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
-from tipc.certify.scene import StepScene
+from tipc.certify.scene import PlanScene, StepScene, once_a_cell
 from tipc.kinds import AMP, PASS, TRAIN
 from tipc.message import wording
 from tipc.run.record.facts import EvaluationFacts, ProcessFacts
@@ -81,12 +81,8 @@ def only_a_part(
     scene: StepScene, process: ProcessFacts, evaluation: EvaluationFacts, evidence: dict[str, Any]
 ) -> Outcome | None:
     """Images that were there to be evaluated, and were not; None: there are none, or it does not show."""
-    others: set[str] = set()
-    for step in scene.steps(TRAIN):
-        seen = scene.main_process(step)
-        if seen is not None:
-            others.update(seen.images)
-    left = images_not_opened(process, others - set(process.images), scene.step.argv)
+    others = trained_on(scene, "") - set(process.images)
+    left = images_not_opened(process, others, scene.step.argv)
     if left:
         told = wording(
             "{opened} images were evaluated, and {left} more lie beside them; no list of files was read that "
@@ -103,6 +99,17 @@ def only_a_part(
     else:
         return None
     return unchecked(told, remedy="evaluate all of the images", evidence=evidence)
+
+
+@once_a_cell
+def trained_on(scene: PlanScene, cell: str) -> set[str]:
+    """The images that the training of a cell opened; without a cell, those of all trainings."""
+    found: set[str] = set()
+    for step in scene.steps(TRAIN, cell):
+        process = scene.main_process(step)
+        if process is not None:
+            found.update(process.images)
+    return found
 
 
 def with_which_weights(

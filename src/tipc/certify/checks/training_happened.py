@@ -332,12 +332,8 @@ def changed_since(scene: StepScene) -> str:
     left = scene.outcome.artefacts.get(name)
     if left is None or not weights.is_file():
         return ""
-    for plan in scene.run.plans:
-        for step in plan.steps:
-            other = scene.run.result(plan, step)
-            is_own = plan.key == scene.plan.key and step.id == scene.step.id
-            if plan.repo == scene.plan.repo and not is_own and name in other.artefacts:
-                return ""
+    if scene.run.writers[scene.plan.repo, name] > 1:
+        return ""
     if digest_of(weights) == left:
         return ""
     return name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tipc.certify.evidence.question import digest_of
-from tipc.certify.scene import PlanScene
+from tipc.certify.scene import PlanScene, once_a_cell
 from tipc.kinds import EXPORT, INFER, ModelFormat, model_formats
 from tipc.plan.model import Step
 from tipc.run.record.facts import ExportFacts, PredictorFacts, StepFacts
@@ -53,6 +53,7 @@ def exported_model(scene: PlanScene, step: Step) -> ExportedModel | None:
     return found[0]
 
 
+@once_a_cell
 def opened_models(scene: PlanScene, cell: str) -> set[str]:
     """The models that the cell's inference steps opened."""
     opened = set()
@@ -102,6 +103,7 @@ def _files(prefix: Path, export: ExportFacts | None) -> ExportedModel | None:
     return None
 
 
+@once_a_cell
 def export_of_cell(scene: PlanScene, cell: str) -> ExportedModel | None:
     """The exported model of a cell."""
     for step in scene.steps(EXPORT, cell):
@@ -109,3 +111,16 @@ def export_of_cell(scene: PlanScene, cell: str) -> ExportedModel | None:
         if model is not None:
             return model
     return None
+
+
+@once_a_cell
+def exported_digests(scene: PlanScene, cell: str) -> set[str]:
+    """The files that the cell's export wrote, by what is in them."""
+    found: set[str] = set()
+    for step in scene.steps(EXPORT, cell):
+        for export in exports_seen(scene.facts(step)):
+            found.update(export.files.values())
+    model = export_of_cell(scene, cell)
+    if not found and model is not None:
+        found = {digest_of(model.structure), digest_of(model.parameters)}
+    return found

@@ -83,7 +83,7 @@ def images_questions(scene: PlanScene, cell: str, scratch: Path) -> Iterator[Que
     Each step is asked about by itself, and about what no step before it has opened: what an evaluation has
     opened can be decoded while the deployment still runs.
     """
-    asked_by = [step for step in scene.plan.steps if (step.cell, step.kind) == (cell, INFER)]
+    asked_by = [step for step in scene.plan.steps_by_cell.get(cell, ()) if step.kind == INFER]
     if not asked_by or not is_python(asked_by[0]):
         return
     known: set[str] = set()
@@ -184,8 +184,8 @@ def parity_body(scene: PlanScene, step: Step, model: ExportedModel, weights: str
 
 def _training_argv(scene: PlanScene, cell: str) -> list[str]:
     """The words of a cell's training; none where it has none."""
-    for step in scene.plan.steps:
-        if step.cell == cell and step.kind == TRAIN:
+    for step in scene.plan.steps_by_cell.get(cell, ()):
+        if step.kind == TRAIN:
             return list(step.argv)
     return []
 

@@ -8,7 +8,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +30,28 @@ def disk_problem(error: OSError, path: Path, *, begun: bool = True) -> Environme
     return EnvironmentProblem("no room left on the disk", path=str(path), remedy=remedy)
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_json(raw: bytes, record: Callable[[dict[str, Any]], Any] | None = None) -> Any:
     """The JSON of a file that may be damaged: ValueError for whatever tipc itself would not have written.
 
     Bytes that are no UTF-8 become surrogates, as in file names; other surrogates could not be written again.
+    ``record`` may make something smaller of each object as soon as it is read.
     """
+    has_escapes = b"\\u" in raw
+
+    def hook(data: dict[str, Any]) -> Any:
+        data = _share_texts(data)
+        if record is None or has_escapes:
+            return data
+        return record(data)
+
     try:
         data = json.loads(
             raw.decode("utf-8", "surrogateescape"),
             parse_constant=_refuse_number,
             parse_float=_finite,
-            object_hook=_share_texts,
+            object_hook=hook,
         )
-        if b"\\u" in raw:
+        if has_escapes:
             json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogateescape")
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

@@ -6,8 +6,10 @@ A run lives in ``.tipc/runs/<id>/``: ``plan.jsonl`` (a Plan a line), ``environme
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,6 +105,15 @@ class Run:
     def result(self, plan: Plan, step: Step) -> StepResult:
         """What happened to a step; ``pending`` if nothing did."""
         return self.results[(plan.key, step.id)]
+
+    @cached_property
+    def writers(self) -> Counter[tuple[str, str]]:
+        """(Plan.repo, path of an artefact) → how many steps have left it."""
+        found: Counter[tuple[str, str]] = Counter()
+        for plan in self.plans:
+            for step in plan.steps:
+                found.update([(plan.repo, name) for name in self.result(plan, step).artefacts])
+        return found
 
     @property
     def left_out(self) -> Reason | None:

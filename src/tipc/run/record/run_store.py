@@ -6,12 +6,11 @@ later stages add ``verdict.json`` and ``report.html``.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ from typing import Any
 from tipc.bounded import OF_A_RUN, bounded_lines, open_regular, read_bounded
 from tipc.errors import EnvironmentProblem, Message, UsageError, wording
 from tipc.plan.model import Plan
-from tipc.plan.plan_json import plan_from_json, plan_to_json
+from tipc.plan.plan_json import plan_from_json, plan_json_parts, step_or_data
 from tipc.run.environment import environment_from_json
-from tipc.run.record.disk import GO_ON, START_AGAIN, disk_problem, parse_json, write_json, write_text
+from tipc.run.record.disk import GO_ON, START_AGAIN, disk_problem, parse_json, write_json, write_parts
 from tipc.run.record.journal import NAME, Journal, is_running, replay_of
 from tipc.run.record.own_logs import with_own_logs
 from tipc.run.record.replay import Replay, still_running
@@ -149,10 +148,13 @@ def create_run(
 
 def write_plans(directory: Path, plans: Sequence[Plan]) -> str:
     """Write the plans of a run, all or nothing; the file's digest."""
-    lines = []
+    return write_parts(directory / PLANS, _plan_lines(plans))
+
+
+def _plan_lines(plans: Sequence[Plan]) -> Iterator[str]:
     for plan in plans:
-        lines.append(json.dumps(plan_to_json(plan), ensure_ascii=False) + "\n")
-    return write_text(directory / PLANS, "".join(lines))
+        yield from plan_json_parts(plan)
+        yield "\n"
 
 
 def keep_conclusions(directory: Path) -> None:
@@ -182,7 +184,7 @@ def load_plans(directory: Path) -> tuple[Plan, ...]:
     path = directory / PLANS
     plans: list[Plan] = []
     try:
-        plans.extend(plan_from_json(parse_json(line)) for line in bounded_lines(path))
+        plans.extend(plan_from_json(parse_json(line, step_or_data)) for line in bounded_lines(path))
     except (OSError, ValueError, UsageError) as error:
         message = wording("the plans of this run cannot be read: {error}", error=error)
         raise UsageError(message, path=str(path), line=len(plans) + 1) from error

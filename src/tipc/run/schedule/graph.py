@@ -11,7 +11,7 @@ from tipc.plan.model import Plan, Step
 from tipc.run.record.results import Key
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Node:
     """One step in its place."""
 
