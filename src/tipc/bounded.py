@@ -64,10 +64,15 @@ def read_beginning(path: Name, most: int) -> str:
         return file.read(most).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def bounded_lines(path: Name, most: int = OF_A_RUN) -> Iterator[bytes]:
-    """The lines of a regular file, however many; OSError if one of them is longer than ``most``."""
+def bounded_lines(path: Name, most: int = OF_A_RUN, *, altogether: int | None = None) -> Iterator[bytes]:
+    """The lines of a regular file, however many; OSError if one of them is longer than ``most``, or if all
+    are longer than that together where it is given."""
+    total = 0
     with open_regular(path) as file:
         while line := file.readline(most + 1):
+            total += len(line)
             if len(line) > most:
                 raise OSError(errno.EFBIG, f"a line is longer than {_told(most)}", os.fspath(path))
+            if altogether is not None and total > altogether:
+                raise OSError(errno.EFBIG, f"it is larger than {_told(altogether)}", os.fspath(path))
             yield line

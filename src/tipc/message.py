@@ -17,7 +17,7 @@ from tipc.language import DEFAULT, enumeration, say, say_detail, sentence
 from tipc.reasons import Reason, reason_from_json, reason_to_json
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Message:
     """An English template with its ``{values}``. ``str`` is in the user's language.
 

@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 import tipc.bounded
 from damage import bad_bytes, bad_json
-from tipc.certify.verdict_store import load_verdict, verdict_from_json, verdict_to_json
+from tipc.certify import verdict_store
+from tipc.certify.verdict import Verdict
+from tipc.certify.verdict_store import load_verdict, save_verdict, verdict_from_json, verdict_to_json
 from tipc.errors import EnvironmentProblem, TipcError, UsageError
 from tipc.kinds import PASSED
 from tipc.plan.model import Step
@@ -123,7 +125,7 @@ def test_a_record_that_is_a_hole_is_refused(
         shutil.copyfile(whole / name, tmp_path / "run" / name)
     with (tmp_path / "run/verdict.json").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(EnvironmentProblem, match="larger than"):
+    with pytest.raises(EnvironmentProblem, match="longer than 1 MiB"):
         load_verdict(load_run(tmp_path / "run"))
 
 
@@ -200,3 +202,54 @@ def test_a_finding_of_a_status_that_there_is_not_is_refused(tmp_path: Path) -> N
     data["findings"][0]["status"] = ""
     with pytest.raises(EnvironmentProblem, match="a damaged verdict"):
         verdict_from_json(data)
+
+
+def test_a_verdict_has_a_finding_a_line_and_is_read_in_any_form(tmp_path: Path) -> None:
+    run, verdict = fabricate(tmp_path, Recipe())
+    assert verdict is not None
+    path = run.directory / "verdict.json"
+    data = verdict_to_json(verdict)
+    save_verdict(run, verdict)
+    lines = path.read_text().splitlines()
+    assert json.loads("\n".join(lines)) == data
+    assert [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"')] == data["findings"]
+    written = load_verdict(run)
+    for text in (
+        json.dumps(data),
+        json.dumps(data, indent=1, ensure_ascii=False),
+        json.dumps(data, indent=0),
+    ):
+        path.write_text(text)
+        assert load_verdict(run) == written
+    save_verdict(run, Verdict(run.id, ()))
+    assert load_verdict(run) == Verdict(run.id, ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"status": "pass"', '"status": 7', "findings, 3, status"),
+        ('{"check"', '{"check', "cannot be read"),
+        ('{"check"', '["check"', "cannot be read"),
+    ],
+)
+def test_a_damaged_finding_is_refused_with_its_place(tmp_path: Path, old: str, new: str, told: str) -> None:
+    run, verdict = fabricate(tmp_path, Recipe())
+    assert verdict is not None
+    save_verdict(run, verdict)
+    path = run.directory / "verdict.json"
+    lines = path.read_text().splitlines()
+    place = [number for number, line in enumerate(lines) if line.startswith('{"')][3]
+    lines[place] = lines[place].replace(old, new, 1)
+    path.write_text("\n".join(lines))
+    with pytest.raises(EnvironmentProblem, match=told):
+        load_verdict(run)
+
+
+def test_a_verdict_that_is_too_long_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, verdict = fabricate(tmp_path, Recipe())
+    assert verdict is not None
+    save_verdict(run, verdict)
+    monkeypatch.setattr(verdict_store, "OF_A_RUN", 1000)
+    with pytest.raises(EnvironmentProblem, match="larger than"):
+        load_verdict(run)

@@ -30,7 +30,7 @@ TOPICS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One conclusion of one check, with what it rests on."""
 

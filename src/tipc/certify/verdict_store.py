@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tipc.bounded import OF_A_RUN, read_bounded
+from tipc.bounded import OF_A_RUN, bounded_lines
 from tipc.certify.verdict import STATUSES, Finding, Verdict
 from tipc.errors import EnvironmentProblem, wording
+from tipc.json_stream import with_list
 from tipc.message import Message, message_to_json
 from tipc.reasons import Reason, reason_to_json
-from tipc.run.record.disk import parse_json, write_text
+from tipc.run.record.disk import parse_json, write_parts
 from tipc.run.record.results import Run
 
 if TYPE_CHECKING:
@@ -40,19 +42,32 @@ class VerdictDocument:
 
 def verdict_to_json(verdict: Verdict, schema: str = SCHEMA) -> dict[str, Any]:
     """The verdict with its counts; figures that JSON has no word for (NaN, infinity) become null."""
+    return {**_without_findings(verdict, schema), "findings": list(map(_finding_to_json, verdict.findings))}
+
+
+def verdict_parts(verdict: Verdict) -> Iterator[str]:
+    """The text of ``verdict.json``, a finding a line: ten thousand steps have tens of thousands."""
+    findings = ([json.dumps(_finding_to_json(one), ensure_ascii=False)] for one in verdict.findings)
+    return with_list(_without_findings(verdict, SCHEMA), "findings", findings)
+
+
+def _without_findings(verdict: Verdict, schema: str) -> dict[str, Any]:
     document = VerdictDocument(
         run=verdict.run,
         strict=verdict.strict,
         passed=verdict.passed,
         conclusion=verdict.conclusion,
         counts={status: verdict.count(status) for status in STATUSES},
-        findings=verdict.findings,
+        findings=(),
     )
-    data = {"schema": schema, **plain(document)}
-    for row, finding in zip(data["findings"], verdict.findings, strict=True):
-        if finding.wordings:
-            row["wordings"] = {name: message_to_json(text) for name, text in finding.wordings.items()}
-    return data
+    return {"schema": schema, **plain(document)}
+
+
+def _finding_to_json(finding: Finding) -> dict[str, Any]:
+    row: dict[str, Any] = plain(finding)
+    if finding.wordings:
+        row["wordings"] = {name: message_to_json(text) for name, text in finding.wordings.items()}
+    return row
 
 
 def plain(value: Any) -> Any:
@@ -121,11 +136,17 @@ def _adapter() -> TypeAdapter[Verdict]:
     return TypeAdapter(Verdict)
 
 
+@cache
+def _finding_adapter() -> TypeAdapter[Finding]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Finding)
+
+
 def save_verdict(run: Run, verdict: Verdict) -> None:
     """Write ``verdict.json`` into the run's directory, whole or not at all."""
-    text = json.dumps(verdict_to_json(verdict), indent=1, ensure_ascii=False)
     try:
-        write_text(run.directory / NAME, text)
+        write_parts(run.directory / NAME, verdict_parts(verdict))
     except EnvironmentProblem as error:
         remedy = wording("make room, then `tipc certify {run}`: the steps need not run again", run=run.id)
         raise EnvironmentProblem(error.told, path=error.path, remedy=remedy) from error
@@ -135,7 +156,7 @@ def load_verdict(run: Run) -> Verdict | None:
     """The verdict of a run; None if there is none yet."""
     path = run.directory / NAME
     try:
-        data = parse_json(read_bounded(path, OF_A_RUN))
+        data = _read(path)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -145,4 +166,30 @@ def load_verdict(run: Run) -> Verdict | None:
     return verdict_from_json(data)
 
 
-__all__ = ["Finding", "load_verdict", "save_verdict", "verdict_from_json", "verdict_to_json"]
+def _read(path: Path) -> Any:
+    """What a file says. Findings with a line each, as ``verdict_parts`` writes them, are read one by one:
+    the plain data of all take several times the memory of the findings."""
+    rest: list[bytes] = []
+    findings = []
+    for line in bounded_lines(path, altogether=OF_A_RUN):
+        if rest and line.startswith(b'{"'):
+            findings.append(_finding_or_data(parse_json(line.rstrip(b",\n"))))
+        else:
+            rest.append(line)
+    data = parse_json(b"".join(rest))
+    if findings and isinstance(data, dict):
+        data["findings"] = findings
+    return data
+
+
+def _finding_or_data(data: Any) -> Any:
+    """A finding; what is none is refused with the whole verdict, which then says where it is."""
+    from pydantic import ValidationError
+
+    try:
+        return _finding_adapter().validate_python(data)
+    except ValidationError:
+        return data
+
+
+__all__ = ["Finding", "load_verdict", "save_verdict", "verdict_from_json", "verdict_parts", "verdict_to_json"]

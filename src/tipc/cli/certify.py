@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from tipc.cli.options import Parser
@@ -16,7 +15,7 @@ def main(argv: list[str]) -> int:
 
     from tipc.certify.certifier import certify
     from tipc.certify.evidence.log_text import verdict_text
-    from tipc.certify.verdict_store import verdict_to_json
+    from tipc.certify.verdict_store import verdict_parts
     from tipc.language import sentence
     from tipc.report.load import remember
     from tipc.report.view import view_of
@@ -27,7 +26,7 @@ def main(argv: list[str]) -> int:
     verdict = certify(run, strict=options.strict)
     remember([view_of(run, verdict)])
     if options.json:
-        json.dump(verdict_to_json(verdict), sys.stdout, indent=1, ensure_ascii=False)
+        sys.stdout.writelines(verdict_parts(verdict))
         sys.stdout.write("\n")
     else:
         write_folded(sys.stdout, verdict_text(verdict, sentence(run.left_out)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tipc import __version__
 from tipc.certify.verdict import Finding
 from tipc.certify.verdict_store import plain
+from tipc.json_stream import with_list
 from tipc.kinds import STATUSES
 from tipc.language import DEFAULT, sentence
 from tipc.plan.model import AppliedFix, Skip
@@ -150,29 +151,24 @@ def json_parts(views: Sequence[RunView]) -> Iterator[str]:
     docs/reports.md says what its fields mean. NaN and infinity are null.
     """
     report = plain(ReportDocument(__version__, ()))
-    yield from _with_list({"schema": SCHEMA, **report}, "runs", map(_run_parts, views))
+    yield from with_list({"schema": SCHEMA, **report}, "runs", map(_run_parts, views))
     yield "\n"
 
 
 def _run_parts(view: RunView) -> Iterator[str]:
-    return _with_list(plain(_run(view)), "plans", map(_plan_parts, view.plans))
+    return with_list(plain(_run(view)), "plans", map(_plan_parts, view.plans))
 
 
-def _plan_parts(plan: PlanView) -> Iterator[str]:
-    yield json.dumps(plain(_plan(plan)), ensure_ascii=False)
+def _plan_parts(view: PlanView) -> Iterator[str]:
+    return with_list(plain(_plan(view)), "cells", map(_cell_parts, view.cells), newline="")
 
 
-def _with_list(data: dict[str, Any], name: str, items: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The text of an object with the items in its list of this name, which becomes the last of its fields."""
-    del data[name]
-    yield json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
-    yield f',\n "{name}": ['
-    mark = "\n"
-    for item in items:
-        yield mark
-        yield from item
-        mark = ",\n"
-    yield "\n]}"
+def _cell_parts(view: CellView) -> Iterator[str]:
+    return with_list(plain(_cell(view)), "steps", map(_step_parts, view.steps), newline="")
+
+
+def _step_parts(view: StepView) -> Iterator[str]:
+    yield json.dumps(plain(_step(view)), ensure_ascii=False)
 
 
 def _run(view: RunView) -> RunDocument:
@@ -204,6 +200,7 @@ def _run(view: RunView) -> RunDocument:
 
 
 def _plan(view: PlanView) -> PlanDocument:
+    """All but its cells."""
     plan = view.plan
     return PlanDocument(
         config=plan.config,
@@ -215,11 +212,12 @@ def _plan(view: PlanView) -> PlanDocument:
         notes=plan.notes,
         fixes=plan.fixes,
         findings=tuple(view.findings),
-        cells=tuple(map(_cell, view.cells)),
+        cells=(),
     )
 
 
 def _cell(view: CellView) -> CellDocument:
+    """All but its steps."""
     cell = view.cell
     return CellDocument(
         id=cell.id,
@@ -233,7 +231,7 @@ def _cell(view: CellView) -> CellDocument:
         not_certified=view.why_not_certified(DEFAULT),
         skipped=tuple(map(_skip, view.skips)),
         findings=tuple(view.findings),
-        steps=tuple(map(_step, view.steps)),
+        steps=(),
     )
 
 
