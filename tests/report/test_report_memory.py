@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from fabric import Recipe, fabricate, stored
 
-CONFIGS = 1000  # of ten steps, with their logs and findings
+# Ten steps each of many configs, or all of them in one cell of one, with their logs and findings.
+SHAPES = {
+    "many configs": Recipe(models=[f"model_{number}" for number in range(1000)]),
+    "one cell": Recipe(gpus=("0",), batch_sizes=[str(number) for number in range(4999)]),
+}
 MOST = 120  # megabytes
 FORMS = {
     "terminal": [],
@@ -32,11 +36,11 @@ raise SystemExit(status)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ten thousand steps")]
 
 
-@pytest.fixture(scope="module")
-def ten_thousand_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=SHAPES)
+def ten_thousand_steps(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     place = tmp_path_factory.mktemp("ten-thousand")
-    run, verdict = fabricate(place / ".tipc", Recipe(models=[f"model_{number}" for number in range(CONFIGS)]))
-    assert len(run.results) == 10_000
+    run, verdict = fabricate(place / ".tipc", SHAPES[request.param])
+    assert len(run.results) in (10_000, 10_001)
     stored(run, verdict)
     return place
 

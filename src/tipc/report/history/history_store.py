@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,9 @@ from tipc.errors import EnvironmentProblem, TipcError, UsageError, wording
 from tipc.report.headline import headline
 from tipc.report.machine_facts import build, fingerprint, machine_name, versions
 from tipc.report.view import RunView
-from tipc.run.record.journal import replay_of
-from tipc.run.record.results import Run
+from tipc.run.record.events import AttemptBegan
+from tipc.run.record.journal import read_events
+from tipc.run.record.results import Key, Run
 
 NAME = "history.sqlite"
 VERSION = 1
@@ -36,7 +38,7 @@ CREATE INDEX cells_of ON cells (plan);
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One figure of one step of one run."""
 
@@ -97,12 +99,13 @@ def entry_of(view: RunView) -> PastRun:
         for cell in plan.cells:
             cells[plan.plan.key, cell.cell.id] = cell.state
             for step in cell.steps:
+                label = step.label
                 for metric in step.figures.metrics:
                     figure = Figure(
                         plan.plan.key,
                         cell.cell.id,
                         step.step.id,
-                        step.label,
+                        label,
                         metric.name,
                         metric.kind,
                         metric.better,
@@ -180,19 +183,16 @@ class History:
         """Write one entry, whole or not at all."""
         run = (entry.id, entry.started, entry.seconds, entry.machine, entry.machine_name)
         rest = (entry.versions, entry.build, entry.word, entry.headline, json.dumps(entry.models), directory)
-        cells, figures = [], []
+        cells = []
         for (plan, cell), state in entry.cells.items():
             cells.append(_text(entry.id, plan, cell, state))
-        for one in entry.figures.values():
-            place = (entry.id, one.plan, one.cell, one.step, one.label)
-            sort = (one.metric, one.kind, one.better, one.unit)
-            figures.append(_text(*place, *sort, one.value, one.spread, one.count, json.dumps(one.samples)))
+        rows = (_figure_row(entry.id, one) for one in entry.figures.values())
         with self._told(), self.db:
             for name, column in (("runs", "id"), ("cells", "run"), ("figures", "run")):
                 self.db.execute(f"DELETE FROM {name} WHERE {column} = ?", (entry.id,))
             self.db.execute("INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?)", _text(*run, *rest))
             self.db.executemany("INSERT INTO cells VALUES (?,?,?,?)", cells)
-            self.db.executemany("INSERT INTO figures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", figures)
+            self.db.executemany("INSERT INTO figures VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows)
 
     def entries(self, *, machine: str = "", limit: int = 20) -> list[PastRun]:
         """The newest runs, oldest first, without their figures."""
@@ -259,15 +259,16 @@ class History:
 
 def _sources(run: Run) -> list[str]:
     """Digests of the scripts that a run used, as its journal has them."""
+    last: dict[Key, tuple[str | None, str | None]] = {}  # of the last attempt of each step
     try:
-        inputs = replay_of(run.directory).inputs.values()
+        for event in read_events(run.directory):
+            if isinstance(event, AttemptBegan):
+                last[event.plan, event.step] = (event.inputs.get("scripts"), event.inputs.get("config"))
     except TipcError:  # a run that was never written down
         return []
     digests = set()
-    for one in inputs:
-        for name, digest in one:
-            if name in ("scripts", "config"):
-                digests.add(digest)
+    for known in set(last.values()):
+        digests.update([digest for digest in known if digest is not None])
     return sorted(digests)
 
 
@@ -278,10 +279,19 @@ def _entry(row: sqlite3.Row) -> PastRun:
     return PastRun(**values)
 
 
+def _figure_row(run: str, one: Figure) -> tuple[Any, ...]:
+    place = (run, one.plan, one.cell, one.step, one.label)
+    sort = (one.metric, one.kind, one.better, one.unit)
+    return _text(*place, *sort, one.value, one.spread, one.count, json.dumps(one.samples))
+
+
 def _figure(row: sqlite3.Row) -> Figure:
     values: dict[str, Any] = dict(row)
     values.pop("run")
     values["samples"] = tuple(json.loads(values["samples"]))
+    for name, value in values.items():
+        if isinstance(value, str):
+            values[name] = sys.intern(value)  # the figures of many steps and runs say the same words
     return Figure(**values)
 
 

@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,12 +43,16 @@ class PackedTexts:
         self._bytes = bytearray()
         self._count = 0
 
-    def add(self, text: str) -> None:
-        """Append a text."""
-        mark = "," if self._count else "["
+    def add(self, parts: Iterable[str]) -> None:
+        """Append a text that comes in parts."""
+        self._compress(',"' if self._count else '["')
         self._count += 1
-        raw = (mark + json.dumps(text, ensure_ascii=False)).encode()
-        self._bytes += self._compressor.compress(raw)
+        for part in parts:
+            self._compress(json.dumps(part, ensure_ascii=False)[1:-1])
+        self._compress('"')
+
+    def _compress(self, text: str) -> None:
+        self._bytes += self._compressor.compress(text.encode())
 
     def blob(self) -> str:
         """The whole list in Base64, at the end; nothing if there is none."""
@@ -91,11 +95,6 @@ class Budget:
         or so many of those were shown that it hardly tells anything new."""
         return self.steps > OPEN and (cell.state not in BAD or self.failed > SHORT_LOGS)
 
-    def pack(self, inside: str) -> str:
-        """Keep the inside of a cell for the packed part; nothing in its place."""
-        self.packed.add(inside)
-        return ""
-
 
 @dataclass(frozen=True)
 class Around:
@@ -114,7 +113,7 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
     plan, budget = around.plan, around.budget
     data = cell.cell
     packed = budget.packs(cell)
-    figures = [(view, view.figures) for view in cell.steps]
+    figures = _to_draw(cell.steps)
     latency, scale = _latency(figures)
     return {
         "anchor": around.anchors.cells[around.place],
@@ -134,9 +133,19 @@ def cell_page(cell: CellView, around: Around) -> dict[str, Any]:
         "operators": operator_counts(cell),
         "pictures": budget.pictures.of(plan, cell, budget.plans, around.folder),
         **_findings(cell, budget),
-        "steps": [_step(view, around) for view in cell.steps],
+        "steps": (_step(view, around) for view in cell.steps),  # when its turn comes: there may be many
         "skips": _skips(cell),
     }
+
+
+def _to_draw(views: Sequence[StepView]) -> StepFigures:
+    """The steps of which there is a figure to be drawn: of most inference steps there is none."""
+    found = []
+    for view in views:
+        known = view.figures
+        if known.training or known.evaluation or known.benchmarks:
+            found.append((view, known))
+    return found
 
 
 def _not_certified(cell: CellView) -> str:

@@ -33,7 +33,7 @@ from tipc.report.support_matrix import matrix_of
 from tipc.report.view import PlanView, RunView
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
 
 ATTENTION = 60
 ROWS, COLUMNS = 40, 12  # of a table of evidence
@@ -58,39 +58,45 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
     states: Counter[str] = Counter()
     for _view, plan in plans:
         states.update([cell.state for cell in plan.cells])
-    template = _template()
-    yield from template.generate(
-        language=language(),
-        title=_title(views),
-        css=_asset("report.css"),
-        js=_asset("report.js"),
-        runs=[_run(view) for view in views],
-        **_together(views),
-        states=_in_order(states),
-        steps=_step_states(views),
-        wrong=wrong[:ATTENTION],
-        more_wrong=max(0, len(wrong) - ATTENTION),
-        not_certified=not_certified[:ATTENTION],
-        matrix=matrix_table(matrix_of(views), anchors, budget.brief),
-        timelines=_timelines(views, plans),
-        **_past(views, past, anchors),
-        configs=len(plans),
-        plans=_plan_pages(plans, anchors, folder, budget),
-        repo=_only_repository(plans),
-        pack=budget.pack,
-        packed=budget.packed.blob,
-        brief=budget.brief,
-        version=__version__,
+    yield from (
+        _templates()
+        .get_template("report.html")
+        .generate(
+            language=language(),
+            title=_title(views),
+            css=_asset("report.css"),
+            js=_asset("report.js"),
+            runs=[_run(view) for view in views],
+            **_together(views),
+            states=_in_order(states),
+            steps=_step_states(views),
+            wrong=wrong[:ATTENTION],
+            more_wrong=max(0, len(wrong) - ATTENTION),
+            not_certified=not_certified[:ATTENTION],
+            matrix=matrix_table(matrix_of(views), anchors, budget.brief),
+            timelines=_timelines(views, plans),
+            **_past(views, past, anchors),
+            configs=len(plans),
+            plans=_plan_pages(plans, anchors, folder, budget),
+            repo=_only_repository(plans),
+            pack=lambda cell: _pack(cell, budget),
+            packed=budget.packed.blob,
+            brief=budget.brief,
+            version=__version__,
+        )
     )
 
 
 def make_ready() -> None:
-    """Compile the template: that takes half of the time at the end of a run, and needs nothing of it."""
-    _template()
+    """Compile the templates: that takes half of the time at the end of a run, and needs nothing of it."""
+    for name in ("report.html", "cell.html", "macros.html"):
+        _templates().get_template(name)
 
 
-def _template() -> Template:
-    return _templates().get_template("report.html")
+def _pack(cell: Mapping[str, Any], budget: Budget) -> str:
+    """Keep the inside of a cell for the packed part; nothing in its place."""
+    budget.packed.add(_templates().get_template("cell.html").generate(cell=cell, brief=budget.brief))
+    return ""
 
 
 def _name_places(plans: Sequence[tuple[RunView, PlanView]], anchors: Anchors) -> None:
@@ -110,10 +116,7 @@ def _plan_pages(
 ) -> Iterator[dict[str, Any]]:
     """The template's data about each plan, made when its turn comes: that of all takes too much memory."""
     for view, plan in plans:
-        data = _plan(view, plan, anchors, folder, budget)
-        if len(plans) == 1:
-            _open_first_curves(data)
-        yield data
+        yield _plan(view, plan, anchors, folder, budget)
 
 
 def _title(views: Sequence[RunView]) -> str:
@@ -132,13 +135,19 @@ def _budget(views: Sequence[RunView]) -> Budget:
     return budget
 
 
-def _open_first_curves(plan: dict[str, Any]) -> None:
-    """A page about one config shows the first curves that it has without a click."""
-    plan["open"] = True
-    for cell in plan["cells"]:
-        if cell["curves"]:
-            cell.update(open=True, packed=False)
-            return
+def _cell_pages(
+    view: RunView, plan: PlanView, clock: tuple[float, float], anchors: Anchors, folder: str, budget: Budget
+) -> Iterator[dict[str, Any]]:
+    """The template's data about each cell of a plan. A page about one config shows the first curves that it
+    has without a click."""
+    show_curves = budget.plans == 1
+    for cell in plan.cells:
+        place = (view.run.id, plan.plan.key, cell.cell.id)
+        data = cell_page(cell, Around(plan, place, clock, folder, anchors, budget))
+        if show_curves and data["curves"]:
+            data.update(open=True, packed=False)
+            show_curves = False
+        yield data
 
 
 def _only_repository(plans: Sequence[tuple[RunView, PlanView]]) -> str:
@@ -309,11 +318,7 @@ def _run(view: RunView) -> dict[str, Any]:
 def _plan(view: RunView, plan: PlanView, anchors: Anchors, folder: str, budget: Budget) -> dict[str, Any]:
     data = plan.plan
     first, span = _clock(plan)
-    cells = []
-    for cell in plan.cells:
-        place = (view.run.id, data.key, cell.cell.id)
-        around = Around(plan, place, (first, max(span, 1e-3)), folder, anchors, budget)
-        cells.append(cell_page(cell, around))
+    cells = _cell_pages(view, plan, (first, max(span, 1e-3)), anchors, folder, budget)
     fixes = []
     for fix in data.fixes:
         if budget.brief:
@@ -333,7 +338,7 @@ def _plan(view: RunView, plan: PlanView, anchors: Anchors, folder: str, budget: 
         "findings": plan.findings,
         "summary": f"{plural(len(plan.steps), 'step')} · {duration(span)}",
         "cells": cells,
-        "open": plan.state in BAD and len(view.plans) < 30,
+        "open": budget.plans == 1 or (plan.state in BAD and len(view.plans) < 30),
     }
 
 
