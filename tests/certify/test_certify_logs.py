@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import textwrap
+import weakref
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from tipc.certify.evidence.benchmark_block import autolog_block, latency_stages
 from tipc.certify.evidence.log_lines import LINE_LIMIT, lines
+from tipc.certify.evidence.log_readers import EvaluationReader, TrainingReader
 from tipc.certify.evidence.log_records import EvaluationLine, TrainingLine
 from tipc.certify.evidence.logs import chart_rows, read_log
 from tipc.certify.evidence.predictions import read_predictions
@@ -235,6 +238,20 @@ def test_the_last_of_several_blocks_counts(tmp_path: Path) -> None:
     block = autolog_block(write(tmp_path, BLOCK + BLOCK.replace("4.2386", "9.5")))
     assert block is not None
     assert block["perf"]["total time spent(s)"] == 9.5
+
+
+@pytest.mark.parametrize("kind", [TrainingReader, EvaluationReader])
+def test_a_reader_is_gone_with_its_log(kind: type) -> None:
+    """Without the garbage collector, which may come late: there are readers for thousands of logs."""
+    gc.disable()
+    try:
+        reader = kind()
+        reader.feed(1, "epoch: 1, iter: 2, loss: 0.5, avg_ips: 3.0, acc: 0.5")
+        gone = weakref.ref(reader)
+        del reader
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_a_log_that_is_not_there_has_no_lines(tmp_path: Path) -> None:

@@ -54,6 +54,13 @@ def test_the_output_directory_is_not_a_log_and_inference_reads_what_export_wrote
         assert f"--model-dir={infer.model_dir}" in infer.argv
 
 
+def test_steps_share_what_they_have_in_common(plan) -> None:
+    """A config may have ten thousand of them."""
+    first, second = [step for step in plan("models").steps if step.kind == "infer"][:2]
+    assert first.argv[0] is second.argv[0]
+    assert first.env is second.env
+
+
 def test_eval_and_export_need_the_training_and_inference_the_export(plan) -> None:
     made = plan("models", {4: "gpu_list:0", 29: "--batch-size:1"})
     assert [(step.id.split("/")[1], [need.split("/")[1] for need in step.needs]) for step in made.steps] == [

@@ -61,6 +61,10 @@ def test_a_run_is_found_by_a_prefix_that_only_it_has(home: Path) -> None:
         found = history.find("2026-a")
         assert found is not None
         assert found.id == "2026-a"
+        listed = history.listed("2026-a")
+        assert listed is not None
+        assert not listed.figures
+        assert history.filled(listed) == found
         assert history.find("2027") is None
         with pytest.raises(UsageError, match="names several runs: 2026-a, 2026-b"):
             history.find("2026")

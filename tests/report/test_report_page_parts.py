@@ -162,6 +162,8 @@ def test_earlier_calls_of_a_run_are_no_runs_to_compare_with(home: Path) -> None:
     assert [entry.id for entry in past.entries] == ["a", "b"]
     assert past.comparison is not None
     assert past.comparison.old.id == "a"
+    assert past.entries[-1].figures
+    assert past_for([first]) is None, "there was none before it"
 
 
 def test_the_page_speaks_chinese(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from tipc.message import Message, in_english, wording
 from tipc.plan.model import Cell
 from tipc.run.record.results import Run
 
+NO_WORDINGS: dict[str, Message] = {}  # one for all findings without parameters
 # Checks that compare a model's answers, within a bound that depends on what rounding does to the model.
 BOUNDED_BY_ROUNDING = frozenset({"TP301", "TP302", "TP303", "TP305"})
 
@@ -125,10 +126,10 @@ def as_finding(check: Check, outcome: Outcome, scene: PlanScene | RepoScene) -> 
     remedy = outcome.remedy or check.remedy
     if outcome.status == PASS:
         remedy = ""
-    wordings = {}
+    wordings = NO_WORDINGS
     for name, text in (("message", outcome.message), ("remedy", remedy)):
         if isinstance(text, Message):
-            wordings[name] = text
+            wordings = {**wordings, name: text}
     plan = cell = ""
     step = outcome.step
     if isinstance(scene, PlanScene):

@@ -61,6 +61,7 @@ class Assembly:
         self.seen: dict[tuple[object, ...], str] = {}  # command → the step that runs it
         self.cell_ids: set[str] = set()
         self.ids: set[str] = set()
+        self.envs: dict[tuple[object, ...], Mapping[str, str | None]] = {}  # one for all steps that have it
         self.interpreter: Interpreter | None = None  # what runs for the one that the config names
         self.before = prepared_by(options)  # what every step needs
         self.last: dict[tuple[str, str], str] = {}  # (cell, kind) → the latest step's id
@@ -163,7 +164,7 @@ class Assembly:
             kind=command.kind,
             cell=cell.id,
             argv=tuple(sys.intern(str(word)) for word in placed.argv),  # thousands of steps share most words
-            env=placed.env,
+            env=self.envs.setdefault(tuple(placed.env.items()), placed.env),
             cwd=command.cwd,
             log=log,
             needs=self._needs(command, cell),

@@ -35,7 +35,7 @@ def past_for(views: Sequence[RunView]) -> Past | None:
         return None
     try:
         with History(home()) as history:
-            entry = history.find(views[0].run.id)
+            entry = history.listed(views[0].run.id)
             if entry is None:
                 return None
             return past_of(history, entry)
@@ -49,7 +49,7 @@ def remember(views: Sequence[RunView]) -> None:
         return
     with History(home()) as history:
         for view in views:
-            if history.find(view.run.id):
+            if history.listed(view.run.id):
                 history.add(view)
 
 

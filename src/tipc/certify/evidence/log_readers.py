@@ -101,7 +101,9 @@ class KeptLines(Generic[Line]):
     """
 
     def __init__(self, understand: Callable[[int, str], Line | None]) -> None:
-        self.understand = understand  # None: it is not of the kind, after all
+        # None: it is not of the kind, after all. A function, no method of who keeps the lines: in a circle,
+        # those of thousands of logs would wait for the garbage collector.
+        self.understand = understand
         self.tried = 0
         self.first: list[Line] = []
         self.last: deque[tuple[int, str]] = deque(maxlen=KEPT)
@@ -167,11 +169,12 @@ class TrainingReader:
             self.found.add(self.waiting[0][0], " ".join(text.strip() for _, text in self.waiting))
             self.waiting = []
 
-    def _understand(self, number: int, text: str) -> TrainingLine | None:
+    @staticmethod
+    def _understand(number: int, text: str) -> TrainingLine | None:
         if has_one_of(SUMMARY_WORDS, text) and SUMMARY.search(text):
             return None
         evaluates = has_one_of(EVALUATION_WORDS, text) and EVALUATION.search(text)
-        if evaluates and not self._is_timed_training(text):
+        if evaluates and not TrainingReader._is_timed_training(text):
             return None
         row = training_line(number, text)
         timed = any(name in row.values for name in FIELDS[1:])
@@ -283,7 +286,8 @@ class EvaluationReader:
         if (":" in text or "=" in text or "@" in text) and has_one_of(METRIC_WORDS, text):
             self.found.add(number, text)
 
-    def _understand(self, number: int, text: str) -> EvaluationLine | None:
+    @staticmethod
+    def _understand(number: int, text: str) -> EvaluationLine | None:
         if TRAINING.search(text) or has_one_of(TIMED_WORDS, text) or BATCH_OF_EVALUATION.search(text):
             return None
         metrics, per_cent = evaluation_metrics(text)

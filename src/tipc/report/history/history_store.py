@@ -220,6 +220,13 @@ class History:
 
     def find(self, ref: str) -> PastRun | None:
         """A run by its id or by a prefix that only one has; None if there is none."""
+        entry = self.listed(ref)
+        if entry is None:
+            return None
+        return self.filled(entry)
+
+    def listed(self, ref: str) -> PastRun | None:
+        """The same without its figures."""
         with self._told():
             rows = self.db.execute("SELECT * FROM runs WHERE id = ?", (ref,)).fetchall()
             if not rows:
@@ -231,7 +238,7 @@ class History:
         if len(rows) > 1:
             names = ", ".join([row["id"] for row in rows])
             raise UsageError(wording("`{ref}` names several runs: {names}", ref=ref, names=names))
-        return self.filled(_entry(rows[0]))
+        return _entry(rows[0])
 
     def filled(self, entry: PastRun) -> PastRun:
         """The entry with its figures and cells."""

@@ -61,14 +61,14 @@ def plans_of(entry: PastRun) -> list[str]:
     return list(dict.fromkeys([plan for plan, _cell in entry.cells]))
 
 
-def past_of(history: History, now: PastRun) -> Past:
-    """The past of a run that is in the history, compared with ``base_of`` it."""
+def past_of(history: History, now: PastRun) -> Past | None:
+    """The past of a run that the history lists, compared with ``base_of`` it; None: it is the first one."""
     earlier = history.before(now)
     base = base_of(now, earlier)
-    comparison = None
-    if base is not None:
-        comparison = compare(base, now, earlier)
-    return Past((*earlier[-RUNS:], now), comparison)
+    if base is None:
+        return None
+    now = history.filled(now)
+    return Past((*earlier[-RUNS:], now), compare(base, now, earlier))
 
 
 def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:

@@ -57,7 +57,7 @@ class _Machine:
         return self.rows.index(name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Bar:
     """A step in one of the rows of its machine."""
 

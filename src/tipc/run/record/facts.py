@@ -160,7 +160,7 @@ class PredictorFacts:
     settings: Mapping[str, str] = field(default_factory=dict)  # what else the config said
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProcessFacts:
     """What one process of a step did. A step that launches several has one for each rank; processes that a
     script starts have one each, too."""
@@ -200,7 +200,7 @@ class ProcessFacts:
         return work
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StepFacts:
     """What all processes of a step did. ``arrays`` is the file that the keys lead into; empty: none."""
 
