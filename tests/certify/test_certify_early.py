@@ -81,6 +81,25 @@ def test_an_export_is_asked_about_once_more_when_its_deployments_have_ended(
     assert asked == [*exports, *exports]
 
 
+def test_while_the_last_deployment_runs_a_probe_stands_by(
+    checks: EarlyChecks, plan: Plan, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stood: list[object] = []
+    monkeypatch.setattr(checks.prober, "stand_by", stood.append)
+    settle(checks, plan, TRAIN, EVAL, EXPORT)
+    for _export in [step for step in plan.steps if step.kind == EXPORT]:
+        assert checks.next_task() is not None
+    infers = [step for step in plan.steps if step.kind == INFER]
+    others = [step for step in plan.steps if step.kind not in (TRAIN, EVAL, EXPORT, INFER)]
+    for step in [*others, *infers[:-1]]:
+        assert checks.next_task() is None
+        assert not stood
+        checks.settled(StepResult(plan.key, step.id, PASSED))
+    for _moment in range(3):
+        assert checks.next_task() is None
+    assert len(stood) == 1, "it is tried once"
+
+
 def test_an_export_that_failed_is_not_asked_about(checks: EarlyChecks, plan: Plan, asked: list[str]) -> None:
     settle(checks, plan, TRAIN, EVAL)
     settle(checks, plan, EXPORT, state=FAILED)

@@ -59,14 +59,17 @@ class EarlyChecks:
                 if step.kind == EXPORT and is_python(step):
                     for needed in NEEDED:
                         self._open[index, step.cell, needed] = _ids_of(plan, step.cell, needed)
+        self._not_ended = set(self._results)
         self._witnessed: dict[Key, StepFacts] = {}
         self._run = Run(directory.name, directory, tuple(plans), {}, self._results, 0.0, None)
         self._unread: deque[StepResult] = deque()  # of steps whose facts were not read yet
         self._waiting: deque[list[Question]] = deque()
         self._warmed = False
+        self._stood_by = False
 
     def settled(self, result: StepResult) -> None:
         """A step has its result. Nothing is read now: others wait to begin."""
+        self._not_ended.discard((result.plan, result.step))
         self._unread.append(result)
 
     def _read(self) -> None:
@@ -118,6 +121,17 @@ class EarlyChecks:
             if asked:
                 with contextlib.suppress(OSError):  # no room: it is asked again at the end
                     return self.prober.prepare(asked, at_once=1, yields=True)
+        return self._stand_by()
+
+    def _stand_by(self) -> Task | None:
+        """While the last deployment runs, which will be replayed: a probe that has its model open by then."""
+        # Of a step that were still to come, it could be in the way.
+        if self._stood_by or len(self._not_ended) != 1 or len(self._open) != 1:
+            return None
+        self._stood_by = True
+        [(index, cell, _needed)] = self._open
+        with contextlib.suppress(OSError):  # no room: others are asked
+            return self.prober.stand_by([one for one in self._questions(index, cell) if one.trials])
         return None
 
     def started(self, task: Task, ticket: int) -> None:

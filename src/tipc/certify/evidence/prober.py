@@ -14,7 +14,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from tipc.certify.engines import all_engines
 from tipc.certify.evidence.answers import KINDS, Answer, RunAnswer, RunReply, read_answer
-from tipc.certify.evidence.question import Question, QuestionGroup, is_outside
+from tipc.certify.evidence.question import FileState, Question, QuestionGroup, is_outside, state_of
 from tipc.certify.evidence.trials import Answered, Trial
 from tipc.message import english_text
 from tipc.npz import read_npz
@@ -37,6 +37,7 @@ LATER = 1.1  # times that: when a process is ended that does not do it itself
 MEMORY = 8 * 2**30  # bytes, resident, of all questions that a process has forked for
 OF_ONE = 7 * 2**30  # bytes that one question may ask for: it fails alone, and not its process
 ANSWER_LIMIT = 16 * 2**20
+PIPE = "more"  # through which a probe that stands by is asked
 PULSE = 0.25  # seconds between two looks at what runs
 LOOK_AT_MEMORY = 1.0
 # Variables of Python that change nothing about what is imported.
@@ -58,7 +59,7 @@ class Asking:
     asked: list[Question]
     task: Task
     folder: Path
-    deadline: float  # for its next answer
+    deadline: float = 0.0  # for its next answer
     beside_others: bool = False  # several questions are tried at once
     size: int = 0  # of its answers so far
     end: str = ""  # why it was ended
@@ -66,6 +67,32 @@ class Asking:
     @property
     def replies(self) -> Path:
         return self.folder / "answers.jsonl"
+
+
+@dataclass
+class StandingBy:
+    """A probe that has made predictors of one model and waits to be asked."""
+
+    group: QuestionGroup
+    model: tuple[Path, Path]  # structure and parameters
+    state: tuple[FileState, ...]  # of those files when it was started
+    asking: Asking
+    ticket: int = 0
+
+    def can_answer(self, asked: Iterable[Question]) -> bool:
+        """Whether all questions are its own, and no one has touched the files since: it may have read
+        another model than the one that is there."""
+        if tuple(map(state_of, self.model)) != self.state:
+            return False
+        for question in asked:
+            if question.group != self.group:
+                return False
+            if question.key[0] == "run":
+                if any(trial.model != self.model[0] or trial.simulated for trial in question.trials):
+                    return False
+            elif question.key[0] != "images":
+                return False
+        return True
 
 
 class Prober:
@@ -82,6 +109,7 @@ class Prober:
         self.scratch = Path(self._scratch.name)
         self._running: dict[int, Asking] = {}
         self._prepared: list[Asking] = []
+        self._standing: StandingBy | None = None
         self._answers: dict[str, Answer] = {}  # by Question.digest
         self._tried: dict[str, Answered] = {}  # by Trial.digest
         self._ends: dict[str, End] = {}  # Question.digest → how the process ended that did not answer
@@ -136,23 +164,92 @@ class Prober:
     def prepare(self, asked: list[Question], at_once: int, *, yields: bool = False) -> Task:
         """The task that puts questions of one group to a process, so many at once. One that yields gets what
         others leave of the processor."""
+        folder = self._new_folder()
+        requests = self._write_requests(asked, folder)
+        more = []
+        if yields:
+            more.append("yields")
+        task = self._probe(asked[0].group, folder, requests, at_once, more)
+        self._prepared.append(Asking(asked, task, folder, beside_others=at_once > 1 and len(asked) > 1))
+        return task
+
+    def stand_by(self, asked: Sequence[Question]) -> Task | None:
+        """The task of a probe that makes the predictors of questions about one model, which were answered
+        before, and waits: there will be more about it. None: there is nothing to make, or one stands by."""
+        predictors = []
+        for question in asked:
+            for trial in question.trials[:1]:
+                if not (trial.simulated or trial.skip):
+                    engine = str(all_engines()[trial.engine].script)
+                    predictors.append((trial, {**model_of(trial), "engine": engine}))
+        if self._standing is not None or not predictors:
+            return None
+        first = predictors[0][0]
+        folder = self._new_folder()
+        ready = folder / "ready.json"
+        wanted = [words for trial, words in predictors if trial.model == first.model]
+        body = {"legacy": asked[0].body["legacy"], "predictors": wanted}
+        ready.write_text(json.dumps(body), encoding="utf-8")
+        pipe = folder / PIPE
+        os.mkfifo(pipe)
+        model = (first.model, first.params)
+        task = self._probe(asked[0].group, folder, pipe, processors(), ["yields", f"ready={ready}"])
+        state = tuple(map(state_of, model))
+        self._standing = StandingBy(asked[0].group, model, state, Asking([], task, folder))
+        return task
+
+    def _ask_who_stands_by(self, asked: list[Question]) -> bool:
+        """Give questions to the probe that waits for them; False: there is none, or it is not for these."""
+        standing = self._standing
+        if standing is None or not standing.ticket or not standing.can_answer(asked):
+            return False
+        requests = self._write_requests(asked, standing.asking.folder)
+        try:
+            pipe = os.open(standing.asking.folder / PIPE, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # it has not opened it yet, or has gone
+            return False
+        try:
+            os.write(pipe, f"{requests}\n".encode())
+        finally:
+            os.close(pipe)
+        self.executor.hurry(standing.ticket)
+        standing.asking.asked = asked
+        standing.asking.beside_others = len(asked) > 1
+        standing.asking.deadline = time.monotonic() + LATER * self.timeout
+        self._running[standing.ticket] = standing.asking
+        self._standing = None
+        return True
+
+    def _dismiss(self) -> None:
+        """End the probe that stands by."""
+        if self._standing is not None and self._standing.ticket:
+            self.executor.kill(self._standing.ticket)
+        self._standing = None
+
+    def _new_folder(self) -> Path:
         folder = self.scratch / str(self._count)
         folder.mkdir()
-        log = self.evidence / f"probe-{self._count}.log"
         self._count += 1
-        requests, replies = folder / "requests.json", folder / "answers.jsonl"
+        return folder
+
+    def _write_requests(self, asked: list[Question], folder: Path) -> Path:
+        """The questions as the probe reads them."""
+        requests = folder / "requests.json"
         written: dict[int, str] = {}  # arrays by identity: several trials get the same
         bodies = [self._body(number, question, folder, written) for number, question in enumerate(asked)]
         requests.write_text(json.dumps(bodies), encoding="utf-8")
+        return requests
+
+    def _probe(
+        self, group: QuestionGroup, folder: Path, requests: Path, at_once: int, more: Sequence[str]
+    ) -> Task:
+        replies = folder / "answers.jsonl"
         replies.touch()
         # A question that takes too long ends by itself; a process that never answers, a little later.
         seconds = max(1, int(self.timeout))
-        arguments = [str(PROBE), str(requests), str(replies), str(at_once), str(OF_ONE), str(seconds)]
-        if yields:
-            arguments.append("yields")
-        task = self._task(asked[0].group, tuple(arguments), log)
-        self._prepared.append(Asking(asked, task, folder, 0.0, at_once > 1 and len(asked) > 1))
-        return task
+        figures = (at_once, OF_ONE, seconds)
+        arguments = (str(PROBE), str(requests), str(replies), *map(str, figures), *more)
+        return self._task(group, arguments, self.evidence / f"probe-{folder.name}.log")
 
     def _task(self, group: QuestionGroup, arguments: tuple[str, ...], log: Path) -> Task:
         """A fork of the steps' own warm server, where that is as good as isolated; else isolated."""
@@ -182,6 +279,9 @@ class Prober:
 
     def started(self, task: Task, ticket: int) -> None:
         """A task that was prepared here runs."""
+        if self._standing is not None and self._standing.asking.task is task:
+            self._standing.ticket = ticket
+            return
         asking = next(one for one in self._prepared if one.task is task)
         self._prepared.remove(asking)
         now = time.monotonic()
@@ -191,6 +291,9 @@ class Prober:
 
     def ended(self, ticket: int, outcome: TaskOutcome) -> None:
         """Take what a probe has answered."""
+        if self._standing is not None and self._standing.ticket == ticket:
+            self._standing = None  # it has died; others will be asked
+            return
         asking = self._running.pop(ticket)
         lines = {str(line.get("id", "")): line for line in read_lines(asking.replies)}
         end = f"{asking.end or how_it_ended(outcome)}; see {asking.task.log}"
@@ -248,16 +351,13 @@ class Prober:
         self._wait(say)
         self._forget_errors()
         left = self.open_questions(asked)
-        at_once = len(os.sched_getaffinity(0))
+        at_once = processors()
         while left:
-            groups: dict[QuestionGroup, list[Question]] = {}
-            for question in left:
-                groups.setdefault(question.group, []).append(question)
-            for those in groups.values():
-                task = self.prepare(those, at_once)
-                self.started(task, self.executor.start(task))
+            stood_by = self._put(left, at_once)
             self._wait(say)
             before, left = left, self.open_questions(asked)
+            if stood_by:
+                continue  # if it has died, that may be older than what it was asked
             limited = [one for one in left if self._is_limited(one)]
             if len(left) < len(before) and (at_once == 1 or len(limited) < len(left)):
                 continue
@@ -270,6 +370,21 @@ class Prober:
             self._keep(question, answer, self.scratch)
         for question in asked:
             self._answers.setdefault(question.digest, Answer())
+
+    def _put(self, asked: list[Question], at_once: int) -> bool:
+        """Start to ask; whether some of it went to the probe that stood by."""
+        groups: dict[QuestionGroup, list[Question]] = {}
+        for question in asked:
+            groups.setdefault(question.group, []).append(question)
+        stood_by = False
+        for those in groups.values():
+            if self._ask_who_stands_by(those):
+                stood_by = True
+            else:
+                task = self.prepare(those, at_once)
+                self.started(task, self.executor.start(task))
+        self._dismiss()
+        return stood_by
 
     def _is_limited(self, question: Question) -> bool:
         return question.digest in self._ends and self._ends[question.digest].limited
@@ -306,8 +421,7 @@ class Prober:
                 written[id(trial.feeds)] = str(path)
             runs.append(
                 {
-                    "model": str(trial.model),
-                    "params": str(trial.params),
+                    **model_of(trial),
                     "engine": str(all_engines()[trial.engine].script),
                     "feeds": written[id(trial.feeds)],
                     "fill": dict(trial.fill),
@@ -318,6 +432,16 @@ class Prober:
                 }
             )
         return {**body, "runs": runs, "answers": str(place)}
+
+
+def model_of(trial: Trial) -> dict[str, str]:
+    """The files of a trial's model, as a probe is told them."""
+    return {"model": str(trial.model), "params": str(trial.params)}
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def is_clean(env: Mapping[str, str], repo: Path) -> bool:

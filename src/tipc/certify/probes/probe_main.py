@@ -1,18 +1,24 @@
 """Answers a list of questions about models and weights:
-``python probe_main.py REQUESTS ANSWERS AT_ONCE BYTES SECONDS [yields]``.
+``python probe_main.py REQUESTS ANSWERS AT_ONCE BYTES SECONDS [yields] [ready=FILE]``.
 
 REQUESTS is JSON: a list of ``{"id": …, "kind": one of KINDS, …}``. For each, a line
 ``{"id": …, "answer": {…}}`` goes into ANSWERS. paddle is imported once; each question then has a forked
 process of its own, AT_ONCE of them at a time, so that one that crashes costs one answer. So does one that
 asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS. Short
-ones share a process while all goes well. With ``yields``, whatever else wants the processor has it first.
+ones share a process while all goes well.
+
+With ``yields``, whatever else wants the processor has it first. With ``ready``, REQUESTS is a pipe: the probe
+makes the predictors that FILE names (``{"legacy": …, "predictors": [{"model", "params", "engine"}, …]}``) and
+waits until somebody writes the path of the list into the pipe. Its forks have the predictors, too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import time
@@ -42,8 +48,12 @@ MOST_TOGETHER = 6
 MOST_AT_ONCE = 4
 
 
-def main(requests: str, answers: str, at_once: int, most_bytes: int, most_seconds: int) -> int:
+def main(
+    requests: str, answers: str, at_once: int, most_bytes: int, most_seconds: int, ready: str = ""
+) -> int:
     """Answer every question; each failure is an answer, too."""
+    if ready:
+        requests = _stand_by(requests, ready, most_bytes, most_seconds)
     with open(requests, encoding="utf-8") as stream:
         questions = json.load(stream)
     sys.path += [entry for question in questions for entry in question["path"] if entry not in sys.path]
@@ -66,6 +76,30 @@ def main(requests: str, answers: str, at_once: int, most_bytes: int, most_second
         elif death:
             _write(answers, bundle[0]["id"], death)
     return 0
+
+
+def _stand_by(pipe: str, ready: str, most_bytes: int, most_seconds: int) -> str:
+    """Make predictors until all are there or the list is; the path of the list.
+
+    If a model cannot be opened, that is said to who asks about it.
+    """
+    # Both ends are held here: the pipe is open for whoever writes, and not at its end when nobody does.
+    pipe_end = os.open(pipe, os.O_RDWR)
+    waiting = select.poll()
+    waiting.register(pipe_end, select.POLLIN)
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
+    with open(ready, encoding="utf-8") as stream:
+        wanted = json.load(stream)
+    signal.alarm(most_seconds)
+    if wanted["legacy"]:
+        _use_the_older_form()
+    for one in wanted["predictors"]:
+        if waiting.poll(0):
+            break
+        with contextlib.suppress(Exception):
+            probe_run.open_predictor(one["model"], one["params"], one["engine"])
+    signal.alarm(0)
+    return os.read(pipe_end, 1 << 16).decode().rstrip("\n")
 
 
 def _death(code: int, most_seconds: int) -> dict[str, Any]:
@@ -165,6 +199,11 @@ def _leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    if sys.argv[6:] == ["yields"]:
+    if "yields" in sys.argv[6:]:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    _leave(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])))
+    ready = ""
+    for word in sys.argv[6:]:
+        if word.startswith("ready="):
+            ready = word.partition("=")[2]
+    at_once, most_bytes, most_seconds = map(int, sys.argv[3:6])
+    _leave(main(sys.argv[1], sys.argv[2], at_once, most_bytes, most_seconds, ready))
