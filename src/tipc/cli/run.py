@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
     )
     stream = cast("TextIO", Enduring(sys.stdout))
     progress = _progress(stream, len(session.wanted), options.verbosity)
-    early: list[EarlyChecks] = []
+    early: list[Prober] = []
     try:
         get_ready(session, executor, cold=options.cold)
         progress.header(session.plans, machine_text(machine))
@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
         files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
         prober = None
         if early:
-            prober = early[0].prober
+            prober = early[0]
         code = conclude(
             run,
             stream,
@@ -95,8 +95,8 @@ def main(argv: list[str]) -> int:
     finally:
         executor.close()
         progress.close()
-        for checks in early:
-            checks.prober.close()
+        for prober in early:
+            prober.close()
     return code or _code_of_problems(session)
 
 
@@ -135,9 +135,10 @@ def _code_of_problems(session: Session) -> int:
 
 
 def checks_beside(
-    session: Session, executor: Executor, made: list[EarlyChecks]
+    session: Session, executor: Executor, made: list[Prober]
 ) -> Callable[[Path], EarlyChecks] | None:
-    """Makes, when it is called, what asks the checks' questions while steps run, and keeps it in ``made``."""
+    """Makes, when it is called, what asks the checks' questions while steps run; ``made`` keeps who knows the
+    answers."""
     from tipc.run.executors.local import LocalExecutor
 
     if not isinstance(executor, LocalExecutor):
@@ -148,8 +149,9 @@ def checks_beside(
         import tipc.certify.certifier  # noqa: F401 - now, while the steps run
         from tipc.certify.early import EarlyChecks
 
-        made.append(EarlyChecks(session.plans, directory, here))
-        return made[-1]
+        checks = EarlyChecks(session.plans, directory, here)
+        made.append(checks.prober)
+        return checks
 
     return make
 

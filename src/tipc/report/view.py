@@ -39,7 +39,7 @@ About = dict[tuple[str, str], list[Finding]]  # (cell, step) → what was found 
 DEVICE_CHECK = "TS003"  # the check that says of a cell what its ``not_certified`` says
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StepView:
     """A step, what happened to it, and what was found about it."""
 

@@ -91,7 +91,8 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
         yield unchecked(wording("the log is not there: {path}", path=str(scene.step_log)))
         return
     errors = read_log(scene.step_log).errors
-    evidence = {"log": str(scene.step_log), "errors": [f"{one.line}: {one.text}" for one in errors[:5]]}
+    log = scene.outcome.log or str(scene.step_log)
+    evidence = {"log": log, "errors": [f"{one.line}: {one.text}" for one in errors[:5]]}
     for error in errors:
         if error.handled:
             continue
