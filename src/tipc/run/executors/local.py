@@ -260,12 +260,21 @@ class LocalExecutor:
             running.keeper = message["keeper"]
             running.step = Handle.on(message["pid"])
             running.begun = time.monotonic()
-        elif "paddle" in message and not running.server and self.warm:
-            self._expect(self.warmth.paddle_seen(running.task, message["paddle"]))
-        elif message.get("needs") and running.server:
-            self._expect(self.warmth.needs_seen(running.task, running.server, message["needs"]))
-            if self.warmth.is_useless(running.server):
-                self._forget(running.server)
+        elif self.warm:
+            self._hear_of_imports(running, message)
+
+    def _hear_of_imports(self, running: _Running, message: Mapping[str, Any]) -> None:
+        """What a step imports: the next one can have it from a server."""
+        server = running.server
+        if server is None:
+            if "paddle" in message:
+                self._expect(self.warmth.paddle_seen(running.task, message["paddle"]))
+        elif "packages" in message:
+            self._expect(self.warmth.packages_seen(server, message["packages"]))
+        elif message.get("needs"):
+            self._expect(self.warmth.needs_seen(running.task, server, message["needs"]))
+            if self.warmth.is_useless(server):
+                self._forget(server)
 
     def _hear_outcome(self, ticket: int, running: _Running, message: Mapping[str, Any]) -> None:
         """The step has ended. What its witness told follows the message."""
@@ -299,6 +308,7 @@ class LocalExecutor:
         """A warm server is ready, or has gone."""
         if server in self.warmth.servers and not self.warmth.hear(server):
             self._forget(server)
+            self._expect(self.warmth.without_refused(server))
         else:
             self._unpark(server)
 

@@ -13,9 +13,11 @@ from typing import IO, Any
 from tipc.errors import EnvironmentProblem, wording
 from tipc.run.executors.guarded import Guarded
 from tipc.run.guest.guardian import SERVER as MODE
-from tipc.run.guest.wire import send, send_socket
+from tipc.run.guest.proctree import Handle
+from tipc.run.guest.wire import receive, send, send_socket
 
 SERVER = Path(__file__).parents[1] / "guest" / "server.py"
+FORKS_WITHIN = 2.0  # seconds
 LEAVE_WITHIN = 30.0  # seconds that a server has, after us, to end its keepers
 
 
@@ -74,12 +76,33 @@ class Spawner:
                 raise
         return ours
 
+    def branch(self, request: dict[str, Any]) -> ForkedSpawner:
+        """A fork of this server that becomes one itself, as the request says. OSError: there is none."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                send_socket(self.socket, theirs)
+                send(ours, request)
+                ours.settimeout(FORKS_WITHIN)
+                told = receive(ours)
+                ours.settimeout(None)
+                if told is None:
+                    raise ConnectionError
+            except OSError:
+                ours.close()
+                raise
+        return ForkedSpawner(ours, told["pid"])
+
     def give_back(self, keeper: socket.socket) -> None:
         """A keeper has told its outcome and can take another step."""
         if self.socket.fileno() < 0:
             keeper.close()
         else:
             self._idle.append(keeper)
+
+    def kill(self) -> None:
+        """End the server at once."""
+        self.process.kill()
 
     def let_go(self) -> None:
         """Let the server end by itself, after what it still has to do."""
@@ -93,3 +116,24 @@ class Spawner:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(LEAVE_WITHIN)
         self.process.end()
+
+
+class ForkedSpawner(Spawner):
+    """A server that another has forked: that one waits for it."""
+
+    def __init__(self, sock: socket.socket, pid: int) -> None:
+        self.socket = sock
+        self._idle = []
+        self._handle = Handle.on(pid)
+
+    def kill(self) -> None:
+        """End the server at once."""
+        if self._handle:
+            self._handle.kill_tree()
+
+    def close(self) -> None:
+        """Let the server end."""
+        self.let_go()
+        if self._handle:
+            self._handle.close()
+            self._handle = None

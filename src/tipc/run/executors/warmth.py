@@ -13,7 +13,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -29,6 +29,7 @@ FREE = re.compile(r"TIPC_.*|CUDA_VISIBLE_DEVICES|PWD|OLDPWD|SHLVL|_|COLUMNS|LINE
 LAUNCHER = "paddle.distributed.launch"
 OPTIONS_OF_RANKS = ("-u",)  # with which it starts its ranks, whatever its own are
 MOST_SERVERS = 3  # each holds some 300 MB
+MOST_ATTEMPTS = 5  # to have a server with more packages
 LOOKED_AT = 1 << 20  # bytes of a script
 
 
@@ -51,6 +52,10 @@ class WarmServer:
     output: IO[bytes]
     spawner: Spawner
     ready: bool = False
+    origin: WarmServer | None = None  # the one that it is a fork of, with more packages
+    packages: Sequence[str] = ()  # modules of those
+    refused: Sequence[str] = ()  # those of them that it could not have
+    attempt: int = 1  # to have packages; each leaves out what the one before could not have
     used: float = field(default_factory=time.monotonic)  # the last time
 
 
@@ -92,6 +97,7 @@ class Warmth:
 
     servers: list[WarmServer] = field(default_factory=list)
     problems: dict[Kind, str] = field(default_factory=dict)  # why a kind stays cold
+    _extended: set[Kind] = field(default_factory=set)  # for which more packages were asked
     _retired: list[WarmServer] = field(default_factory=list)
     _needs: dict[tuple[Kind, str], Mapping[str, str | None]] = field(default_factory=dict)
     _latest: dict[Kind, Mapping[str, str | None]] = field(default_factory=dict)
@@ -161,9 +167,39 @@ class Warmth:
         self._needs[kind, Command(task.argv).script] = needs
         self._latest[kind] = needs
 
+    def packages_seen(self, server: WarmServer, names: Sequence[str]) -> WarmServer | None:
+        """A step that runs warm has loaded modules of packages: a server that has them for the next steps.
+
+        None: it is there, or has been tried.
+        """
+        if not names or server.kind in self._extended or server not in self.servers:
+            return None
+        self._extended.add(server.kind)
+        return self._branch(server, names)
+
+    def without_refused(self, server: WarmServer) -> WarmServer | None:
+        """Another server in place of one that could not have all its packages. None: that is not the case."""
+        left = [name for name in server.packages if name not in server.refused]
+        if server.origin not in self.servers or not left or len(left) == len(server.packages):
+            return None
+        if server.attempt == MOST_ATTEMPTS:
+            return None
+        return self._branch(server.origin, left, server.attempt + 1)
+
+    def _branch(self, server: WarmServer, names: Sequence[str], attempt: int = 1) -> WarmServer | None:
+        try:
+            spawner = server.spawner.branch({"packages": list(names)})
+        except OSError:
+            return None
+        branch = WarmServer(server.kind, server.needs, server.output, spawner, origin=server, packages=names)
+        branch.attempt = attempt
+        self.servers.insert(0, branch)  # before the one that has less
+        return branch
+
     def surplus(self) -> list[WarmServer]:
         """The servers above the limit, those first that have not been used for longest."""
-        by_age = sorted(self.servers, key=lambda server: server.used)
+        whole = [server for server in self.servers if server.origin is None]
+        by_age = sorted(whole, key=lambda server: server.used)
         return by_age[: max(0, len(by_age) - MOST_SERVERS)]
 
     def suits(self, task: Task, server: WarmServer) -> None:
@@ -203,10 +239,14 @@ class Warmth:
 
     def hear(self, server: WarmServer) -> bool:
         """A server has something to say: that it is ready. False: it has gone."""
-        if receive(server.spawner.socket) is not None:
+        told = receive(server.spawner.socket)
+        if told is not None and "refused" in told:
+            server.refused = told["refused"]
+            return False
+        if told is not None:
             server.ready = True
             return True
-        if not server.ready:
+        if not server.ready and server.origin is None:
             server.output.seek(0)
             text = server.output.read().decode("utf-8", "replace").strip()
             self.problems[server.kind] = text.rpartition("\n")[2] or "it ended while it imported paddle"
@@ -218,12 +258,17 @@ class Warmth:
             self.servers.remove(server)
             self._retired.append(server)
             server.spawner.let_go()
+            for branch in [other for other in self.servers if other.origin is server]:
+                self.retire(branch)
 
     def close(self) -> None:
         """Let every server end."""
-        for server in [*self.servers, *self._retired]:
+        every = [*self.servers, *self._retired]
+        for server in every:
             if not server.ready:  # it has no step yet: do not wait until it has imported
-                server.spawner.process.kill()
+                server.spawner.kill()
+            server.spawner.let_go()
+        for server in every:
             server.spawner.close()
             server.output.close()
         self.servers.clear()

@@ -75,23 +75,26 @@ class Hearing:
         self.arrays: list[tuple[dict[str, Any], bytes]] = []
         self.size = 0
         self.refused = 0
-        self.changed: dict[str, Any] | None = (
-            None  # variables that a script has changed before it imports paddle
-        )
+        self.news: dict[str, Any] = {}  # what tipc is told while the step runs, by what it is about
+        self.passed_on: set[str] = set()  # of that
 
     @property
     def address(self) -> str:
         """What the step is given to find us."""
         return "tipc-" + self.name
 
-    def hear(self, descriptor: int) -> bool:
-        """Somebody wants to speak, or speaks. True: it is the first to say that it imports paddle."""
-        known = self.changed is not None
+    def hear(self, descriptor: int) -> None:
+        """Somebody wants to speak, or speaks."""
         if descriptor == self.listener.fileno():
             self._accept()
         elif descriptor in self.speakers:
             self._read(self.speakers[descriptor])
-        return not known and self.changed is not None
+
+    def take_news(self) -> dict[str, Any]:
+        """What tipc should hear at once, each thing once."""
+        fresh = {about: news for about, news in self.news.items() if about not in self.passed_on}
+        self.passed_on.update(fresh)
+        return fresh
 
     def close(self) -> None:
         """The step has ended: read what is left, and stop listening."""
@@ -221,16 +224,23 @@ class Hearing:
             return False
         message = json.loads(bytes(buffer[LENGTH.size : end]).decode("ascii"))
         del buffer[:end]
+        self._take_message(speaker, message)
+        return True
+
+    def _take_message(self, speaker: Speaker, message: dict[str, Any]) -> None:
         if "bytes" in message:
             if not 0 <= int(message["bytes"]) <= LIMIT:
                 raise ValueError("too long")
             speaker.head = message
         elif "imports" in message:
-            self.changed = dict(message["imports"])
+            self.news["paddle"] = dict(message["imports"])
+        elif "packages" in message:
+            self.news["packages"] = [str(name) for name in message["packages"]]
+        elif "needs" in message:
+            self.news["needs"] = dict(message["needs"])
         else:
             speaker.facts = message["facts"]
             speaker.final = bool(message["final"])
-        return True
 
     def _take_secret(self, speaker: Speaker) -> bool:
         """The first thing that a process says which the script has started."""

@@ -18,7 +18,7 @@ import time
 from typing import Any, NoReturn
 
 from tipc.run.guest.hearing import PROGRAM, Hearing
-from tipc.run.guest.launch import Become, CannotStart, spawn, stay, wait_for_start
+from tipc.run.guest.launch import Become, CannotStart, Extend, spawn, stay, wait_for_start
 from tipc.run.guest.proctree import adopt_orphans, descendants, signal_tree
 from tipc.run.guest.usage import Usage
 from tipc.run.guest.waking import drain, wake_on_child
@@ -84,6 +84,7 @@ class StepWatch:
             self._tell(message)
             return
         self.hearing.close()
+        self._pass_on_news(self.hearing)
         self._tell({**message, "witness": self.hearing.told()})
         with contextlib.suppress(OSError):
             for _head, body in self.hearing.arrays:
@@ -145,8 +146,15 @@ class StepWatch:
             self._noted(self.poll)
         elif descriptor == self.control.fileno():
             self._told(self.poll)
-        elif self.hearing is not None and self.hearing.hear(descriptor):
-            self._tell({"paddle": self.hearing.changed})
+        elif self.hearing is not None:
+            self.hearing.hear(descriptor)
+            self._pass_on_news(self.hearing)
+
+    def _pass_on_news(self, hearing: Hearing) -> None:
+        for about, news in hearing.take_news().items():
+            if about == "needs":
+                self.outcome["warm"] = False
+            self._tell({about: news})
 
     def _noted(self, poll: select.poll) -> None:
         """Scripts in warm processes say what they need before their imports, and start again cold."""
@@ -236,12 +244,17 @@ class StepWatch:
 def keep(control: socket.socket, *, warm: bool) -> NoReturn:
     """Keep one step after the other until the socket closes; the process ends with that.
 
-    An exception that leaves it is a fault of ours: the process ends, and the server ends the tree.
+    Raises Extend if it is to be a server instead. Any other exception that leaves it is a fault of ours: the
+    process ends, and the server ends the tree.
     """
     adopt_orphans()
     wake = wake_on_child()
     request = receive(control)
     while request is not None:
+        if "packages" in request:
+            os.close(wake)
+            os.close(signal.set_wakeup_fd(-1))
+            raise Extend(request["packages"], control)
         if "argv" in request:  # not the wish to end a step that had just ended by itself
             StepWatch(request, control, wake).run(warm=warm)
         request = receive(control)

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -36,6 +37,15 @@ class Become(BaseException):
         super().__init__()
         self.request = request
         self.notes = -1  # a descriptor: what is written there reaches the keeper
+
+
+class Extend(BaseException):
+    """Unwinds a fork of a server to the top of the program, where it becomes a server with more packages."""
+
+    def __init__(self, packages: list[str], control: socket.socket) -> None:
+        super().__init__()
+        self.packages = packages
+        self.control = control  # on which it is asked from then on
 
 
 def open_log(request: dict[str, Any]) -> int:

@@ -15,6 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tipc.run.guest.packages import Packages
 
 # What paddle, numpy and the libraries below them read while they are imported.
 READ_AT_IMPORT = (
@@ -43,6 +47,13 @@ class Preloaded(MetaPathFinder, Loader):
         self.modules = _third_party_modules(known)
         self.differs: Callable[[dict[str, str | None]], None] = lambda _needs: None
         self.imported: Callable[[], None] = lambda: None
+        self.notes = -1  # a descriptor: what a script that begins again writes there reaches the keeper
+        self.packages: Packages | None = None  # more of them, which some step was seen to use
+
+    def close_notes(self) -> None:
+        """Nobody will write there any more."""
+        os.close(self.notes)
+        self.notes = -1
 
     def hide(self) -> None:
         """In the child, before the script: take the modules away and wait for their import."""
@@ -86,6 +97,17 @@ class Preloaded(MetaPathFinder, Loader):
         os.environ.update(self.set_by_import)
         os.write(2, self.output)
         self.imported()
+
+
+def find_as_others(
+    finder: MetaPathFinder, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+) -> ModuleSpec | None:
+    """What the finders behind this one say of a module."""
+    for other in sys.meta_path[sys.meta_path.index(finder) + 1 :]:
+        spec = other.find_spec(fullname, path, target)
+        if spec is not None:
+            return spec
+    return None
 
 
 @contextlib.contextmanager

@@ -20,9 +20,10 @@ from typing import Any
 
 from tipc.run.guest.hearing import VARIABLE
 from tipc.run.guest.keeper import keep
-from tipc.run.guest.launch import Become, replace_process
+from tipc.run.guest.launch import Become, Extend, replace_process
+from tipc.run.guest.packages import import_packages, packages_in_use
 from tipc.run.guest.preload import Preloaded
-from tipc.run.guest.proctree import adopt_orphans, signal_tree
+from tipc.run.guest.proctree import adopt_orphans, die_with_parent, signal_tree
 from tipc.run.guest.ranks import (
     RankServer,
     can_be_forked,
@@ -31,6 +32,7 @@ from tipc.run.guest.ranks import (
     serve_ranks,
     set_up_logger_again,
 )
+from tipc.run.guest.recording import CannotPreload
 from tipc.run.guest.script import become, become_module, hide_callers
 from tipc.run.guest.waking import drain, wake_on_child
 from tipc.run.guest.wire import receive_socket, send
@@ -49,13 +51,13 @@ def main(argv: list[str]) -> Callable[[], object]:
         serve(requests, warm=False)
     preloaded = preload(requests)
     try:
-        serve(requests, warm=True)
+        serve_and_extend(requests, preloaded)
     except Become as wanted:
-        request, notes = wanted.request, wanted.notes
+        request, preloaded.notes = wanted.request, wanted.notes
         wanted.with_traceback(None)  # else its frames would keep the script's globals from ending in time
     if request["launched"]:
-        return launcher(request, notes, preloaded)
-    return script(request, notes, preloaded)
+        return launcher(request, preloaded)
+    return script(request, preloaded)
 
 
 def hear_again() -> None:
@@ -68,6 +70,33 @@ def hear_again() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
             signal.signal(number, usual)
+
+
+def serve_and_extend(requests: socket.socket, preloaded: Preloaded) -> None:
+    """Serve; a fork that is asked for more packages imports them and serves as well."""
+    try:
+        serve(requests, warm=True)
+    except Extend as wanted:
+        requests, names = wanted.control, wanted.packages
+        wanted.with_traceback(None)
+    extend(requests, names, preloaded)
+    serve(requests, warm=True)
+
+
+def extend(requests: socket.socket, names: list[str], preloaded: Preloaded) -> None:
+    """Import packages, and say so; or say which must not be imported here, and leave."""
+    die_with_parent(os.getppid())
+    send(requests, {"pid": os.getpid()})
+    path = list(sys.path)
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(PROGRAM)):
+        del sys.path[0]  # our own directory, where no script looks
+    try:
+        preloaded.packages = import_packages(preloaded, names)
+    except CannotPreload as problem:
+        send(requests, {"refused": problem.modules, "why": problem.why})
+        os._exit(0)
+    sys.path[:] = path
+    send(requests, {"paddle": preloaded.version})
 
 
 def serve(requests: socket.socket, *, warm: bool) -> None:
@@ -132,12 +161,14 @@ def preload(requests: socket.socket) -> Preloaded:
     return preloaded
 
 
-def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
+def script(request: dict[str, Any], preloaded: Preloaded) -> Callable[[], object]:
     """In the forked child: the script of a request, ready to be called; or the same command, cold."""
     enter_environment(request)
     telling = connect(request["address"]) if "address" in request else None
-    start_again = restart(request, notes, telling)
+    start_again = restart(request, preloaded, telling)
     preloaded.differs = start_again
+    if preloaded.packages is not None:
+        preloaded.packages.differs = start_again
     try:
         run = become(request["argv"][request["script_at"] :], PROGRAM)
     except (OSError, SyntaxError, ValueError):  # whatever Python itself says about it is the right thing
@@ -148,7 +179,7 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
     then = preloaded.imported
 
     def imported() -> None:
-        os.close(notes)
+        preloaded.close_notes()
         then()
         if witness:
             witness.attach()
@@ -158,7 +189,7 @@ def script(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callabl
     return run
 
 
-def launcher(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
+def launcher(request: dict[str, Any], preloaded: Preloaded) -> Callable[[], object]:
     """In the forked child: the launcher of a request, ready to be called; or one of its ranks."""
     beside = fork_rank_server()
     if not isinstance(beside, RankServer):
@@ -167,13 +198,15 @@ def launcher(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Calla
         except Become as wanted:
             rank = wanted.request
             wanted.with_traceback(None)
-        return script_of_rank(rank, notes, preloaded)
+        return script_of_rank(rank, preloaded)
     enter_environment(request)
     os.environ[VARIABLE] = request.get("address", "")  # for the ranks, as it is in a fresh process
     if not os.environ[VARIABLE]:
         del os.environ[VARIABLE]
-    preloaded.differs = restart(request, notes, None)
-    preloaded.imported = partial(os.close, notes)
+    preloaded.differs = restart(request, preloaded, None)
+    if preloaded.packages is not None:
+        preloaded.packages.differs = preloaded.differs
+    preloaded.imported = preloaded.close_notes
     run = become_module(request.get("cold_argv", request["argv"])[2:], PROGRAM)
     hide_callers(PROGRAM)
     if can_be_forked(preloaded):
@@ -182,11 +215,11 @@ def launcher(request: dict[str, Any], notes: int, preloaded: Preloaded) -> Calla
     return run
 
 
-def script_of_rank(rank: dict[str, Any], notes: int, preloaded: Preloaded) -> Callable[[], object]:
+def script_of_rank(rank: dict[str, Any], preloaded: Preloaded) -> Callable[[], object]:
     """In the fork of a rank server: the script of a rank."""
     expect_rank(preloaded, rank["env"])
     preloaded.imported = partial(set_up_logger_again, preloaded)
-    return script(rank, notes, preloaded)
+    return script(rank, preloaded)
 
 
 def enter_environment(request: dict[str, Any]) -> None:
@@ -198,13 +231,16 @@ def enter_environment(request: dict[str, Any]) -> None:
 
 
 def restart(
-    request: dict[str, Any], notes: int, telling: Telling | None
+    request: dict[str, Any], preloaded: Preloaded, telling: Telling | None
 ) -> Callable[[dict[str, str | None]], None]:
     """A function that becomes a fresh interpreter: nothing that was printed so far counts."""
     printed = os.fstat(1).st_size
 
     def start_again(needs: dict[str, str | None]) -> None:
-        os.write(notes, json.dumps(needs).encode() + b"\n")
+        if preloaded.notes >= 0:
+            os.write(preloaded.notes, json.dumps(needs).encode() + b"\n")
+        elif telling is not None:
+            telling.begins_again(needs)
         os.ftruncate(1, printed)
         os.lseek(1, printed, os.SEEK_SET)
         replace_process(request, telling.hand_on() if telling else "")
@@ -221,4 +257,7 @@ def watch(telling: Telling, preloaded: Preloaded) -> Witness:
     else:
         sys.meta_path.insert(0, AfterImport("cv2", witness.images.attach_cv2))
     watch_children(witness)
+    if preloaded.packages is None:
+        known = set(sys.modules)  # with all that is hidden in a moment
+        witness.at_work = lambda: telling.packages(list(packages_in_use(known)))
     return witness

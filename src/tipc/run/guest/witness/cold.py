@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from tipc.run.guest.preload import changed_before_import
+from tipc.run.guest.preload import changed_before_import, find_as_others
 from tipc.run.guest.script import become, forget_ourselves, hide_callers
 from tipc.run.guest.witness.telling import Telling, connect, take_address
 from tipc.run.guest.witness.witness import Witness
@@ -29,10 +29,10 @@ class AfterImport(MetaPathFinder):
         """The module's own spec, with a loader that tells."""
         if fullname != self.name:
             return None
-        sys.meta_path.remove(self)
         if self.first is not None:
             self.first()
-        spec = PathFinder.find_spec(fullname, path, target)
+        spec = find_as_others(self, fullname, path, target)
+        sys.meta_path.remove(self)
         if spec is not None and spec.loader is not None:
             spec.loader = _Announcing(spec.loader, self.then)
         return spec

@@ -176,6 +176,7 @@ class Networks(Door):
 
     def _before(self, network: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Look at the inputs; what to do with the answer."""
+        self.witness.begin_work()
         if not self.paddle.in_dynamic_mode():
             return None
         given = arguments(inputs, kwargs, self.paddle.Tensor)

@@ -60,6 +60,14 @@ class Telling:
         """Say that paddle is about to be imported, and which variables the script has changed before."""
         self._send(send, {"imports": changed})
 
+    def packages(self, names: list[str]) -> None:
+        """Say which modules of packages the script has imported at its beginning."""
+        self._send(send, {"packages": names})
+
+    def begins_again(self, needs: dict[str, str | None]) -> None:
+        """Say that the script begins again in a fresh interpreter, and which variables it has changed."""
+        self._send(send, {"needs": needs})
+
     def fork(self) -> None:
         """This process is a copy now: it tells nothing, or through a connection of its own."""
         self.close()

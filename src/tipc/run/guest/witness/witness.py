@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +41,7 @@ class Witness:
         self.own_seconds = 0.0
         self.paddle: Any = None
         self.problem = ""
+        self.at_work: Callable[[], None] | None = None  # called when the script has begun with its work
         self.training = Training(self)
         self.networks = Networks(self)
         self.amp = Amp(self)
@@ -87,6 +88,12 @@ class Witness:
                 door.why = f"{type(error).__name__}: {error}"[:300]
         self.paddle = paddle
         atexit.register(self.finish)  # once more: now it is before what paddle itself does at the end
+
+    def begin_work(self) -> None:
+        """A network is called: what the script imports at its beginning has been imported."""
+        at_work, self.at_work = self.at_work, None
+        if at_work is not None:
+            at_work()
 
     @contextmanager
     def silence(self) -> Iterator[None]:
