@@ -250,3 +250,33 @@ def test_on_a_narrow_terminal_a_run_keeps_its_name_in_one_line(
     monkeypatch.setenv("COLUMNS", "160")
     assert main(["history"]) == 0
     assert "started" in capsys.readouterr().out
+
+
+def test_of_earlier_runs_only_the_values_that_are_compared_are_read(home: Path) -> None:
+    first, second = (
+        view_of(
+            *fabricate(
+                home, Recipe(name=name, seed=seed, noise=0.02, batch_sizes=sizes, started=1000.0 + seed)
+            )
+        )
+        for seed, (name, sizes) in enumerate((("a", ["1", "2"]), ("b", ["2"])))
+    )
+    with History(home) as history:
+        history.add(first)
+        history.add(second)
+        now = history.find("b")
+        assert now is not None
+        whole = history.find("a")
+        assert whole is not None
+        [listed] = history.before(now)
+        assert not listed.figures
+        [entry] = history.valued([listed], now)
+    assert not entry.figures
+    assert entry.cells == whole.cells
+    assert set(now.figures) < set(whole.figures)
+    for key, figure in whole.figures.items():
+        assert whole.value(key) == figure.value
+        expected = None
+        if key in now.figures:
+            expected = figure.value
+        assert entry.value(key) == expected

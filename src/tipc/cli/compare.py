@@ -40,7 +40,8 @@ def main(argv: list[str]) -> int:
                     wording("there is no run before {id} to compare it with", id=new.id),
                     remedy="tipc history",
                 )
-            old = base
+            old = history.filled(base)
+        earlier = history.valued(earlier, old, new)
         result = compare(old, new, earlier, worth=args.threshold)
     if args.json:
         import json

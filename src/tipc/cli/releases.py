@@ -150,5 +150,7 @@ def _report(runs: list[tuple[str, str]]) -> None:
         for (older, old), (newer, new) in itertools.pairwise(runs):
             sys.stdout.write(f"\npaddle {older} → {newer}\n")
             entry = find_entry(history, new)
-            result = compare(find_entry(history, old), entry, history.before(entry))
+            base = find_entry(history, old)
+            earlier = history.valued(history.before(entry), base, entry)
+            result = compare(base, entry, earlier)
             write_lines(sys.stdout, differences(result))

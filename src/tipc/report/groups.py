@@ -31,7 +31,7 @@ class Group:
 
     name: str
     plan: str  # empty: of all configs
-    keys: tuple[Key, ...]
+    figures: tuple[Figure, ...]  # as the old run has them
     share: float = 0.0  # of the chance of a false alarm
 
     def figure(self, value: float) -> Figure:
@@ -41,33 +41,33 @@ class Group:
 
 def groups_of(figures: Mapping[Key, Figure]) -> list[Group]:
     """Of each config all training speeds and inference times, and either alone; of several configs all."""
-    by_plan: dict[str, list[Key]] = {}
+    by_plan: dict[str, list[Figure]] = {}
     timed = []
-    for key in figures:
-        if _metric(key) in NAMES:
-            timed.append(key)
-            by_plan.setdefault(key[0], []).append(key)
+    for figure in figures.values():
+        if _metric(figure) in NAMES:
+            timed.append(figure)
+            by_plan.setdefault(figure.plan, []).append(figure)
     found = []
     if len(by_plan) > 1:
         found.append(Group(ALL_CONFIGS, "", tuple(timed)))
-    for plan, keys in by_plan.items():
-        found += _groups_of_plan(plan, keys)
-    return _with_shares([group for group in found if len(group.keys) >= LEAST])
+    for plan, of_plan in by_plan.items():
+        found += _groups_of_plan(plan, of_plan)
+    return _with_shares([group for group in found if len(group.figures) >= LEAST])
 
 
-def _groups_of_plan(plan: str, keys: Sequence[Key]) -> list[Group]:
-    by_metric: dict[str, list[Key]] = {metric: [] for metric in NAMES}
-    for key in keys:
-        by_metric[_metric(key)].append(key)
-    found = [Group(ALL_STEPS, plan, tuple(keys))]
+def _groups_of_plan(plan: str, figures: Sequence[Figure]) -> list[Group]:
+    by_metric: dict[str, list[Figure]] = {metric: [] for metric in NAMES}
+    for figure in figures:
+        by_metric[_metric(figure)].append(figure)
+    found = [Group(ALL_STEPS, plan, tuple(figures))]
     for metric, part in by_metric.items():
-        if len(part) < len(keys):
+        if len(part) < len(figures):
             found.append(Group(NAMES[metric], plan, tuple(part)))
     return found
 
 
-def _metric(key: Key) -> str:
-    return key[2].split()[0]
+def _metric(figure: Figure) -> str:
+    return figure.metric.split()[0]
 
 
 def _with_shares(groups: Sequence[Group]) -> list[Group]:
@@ -160,11 +160,11 @@ def _slowness(runs: Sequence[Sequence[float]], base: Sequence[Sequence[float]]) 
 def _points(group: Group, entry: PastRun) -> list[float]:
     """The slowness of each step of a group; empty where one is missing."""
     points = []
-    for key in group.keys:
-        if key not in entry.figures:
+    for figure in group.figures:
+        value = entry.value(figure.key)
+        if value is None:
             return []
-        figure = entry.figures[key]
-        point = on_scale(figure, figure.value)
+        point = on_scale(figure, value)
         if figure.better != LOWER:
             point = -point
         points.append(point)

@@ -43,7 +43,7 @@ INCONCLUSIVE, NOTHING = "inconclusive", "nothing to compare"
 CONCLUSIONS = (REGRESSION, INCONCLUSIVE, NO_REGRESSION, NOTHING)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """One figure in both runs."""
 
@@ -252,8 +252,9 @@ def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
     for key, figure in run.figures.items():
         values = []
         for entry in repeats:
-            if key in entry.figures:
-                values.append(entry.figures[key].value)
+            value = entry.value(key)
+            if value is not None:
+                values.append(value)
         if len(values) > 1:
             figure = replace(figure, value=median(values))
         middle[key] = figure
@@ -262,14 +263,15 @@ def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
 
 def _repeated(key: Key, like: Figure, known: Sequence[PastRun], *, robust: bool) -> Spread | None:
     """How much a figure varies from run to run: between repeats, else between neighbours."""
-    values = []
+    points = []
     by_version: dict[str, list[float]] = {}
     for entry in known:
-        if key in entry.figures:
-            value = on_scale(like, entry.figures[key].value)
-            values.append(value)
-            by_version.setdefault(entry.build, []).append(value)
-    return within_builds(by_version.values(), robust=robust) or between_runs(values)
+        value = entry.value(key)
+        if value is not None:
+            point = on_scale(like, value)
+            points.append(point)
+            by_version.setdefault(entry.build, []).append(point)
+    return within_builds(by_version.values(), robust=robust) or between_runs(points)
 
 
 def _alone(change: Change, least: float) -> Change:
@@ -286,7 +288,7 @@ def _alone(change: Change, least: float) -> Change:
 
 
 def _having(key: Key, entries: Sequence[PastRun]) -> int:
-    return max(1, sum(key in entry.figures for entry in entries))
+    return max(1, sum(entry.value(key) is not None for entry in entries))
 
 
 def _together(group: Group, change: float, spread: Spread, worth: float | None) -> Change:

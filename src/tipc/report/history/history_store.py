@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,6 +63,25 @@ class Figure:
         return self.plan, self.step, self.metric
 
 
+class Values:
+    """The values of a run's figures and nothing else of them: of ten thousand steps in fifty runs, all that
+    is known about each figure takes too much memory.
+
+    ``places`` gives each figure's place among the numbers; the runs that are read together share it.
+    """
+
+    def __init__(self, places: Mapping[tuple[str, str, str], int]) -> None:
+        self.places = places
+        self.numbers = array("d", [math.nan]) * len(places)
+
+    def get(self, key: tuple[str, str, str]) -> float | None:
+        """The value of one figure; None: the run has none, or it was not read."""
+        place = self.places.get(key)
+        if place is None or math.isnan(self.numbers[place]):
+            return None
+        return self.numbers[place]
+
+
 @dataclass(frozen=True)
 class PastRun:
     """One run as the history knows it."""
@@ -77,6 +98,16 @@ class PastRun:
     models: tuple[str, ...]
     figures: Mapping[tuple[str, str, str], Figure] = field(default_factory=dict)
     cells: Mapping[tuple[str, str], str] = field(default_factory=dict)  # (plan, cell) → state
+    values: Values | None = None  # instead of the figures, where only these were read
+
+    def value(self, key: tuple[str, str, str]) -> float | None:
+        """The value of one figure; None: the run does not have it."""
+        if self.values is not None:
+            return self.values.get(key)
+        figure = self.figures.get(key)
+        if figure is None:
+            return None
+        return figure.value
 
 
 def newest(home: Path, *, machine: str = "", limit: int = 20, figures: bool = False) -> list[PastRun]:
@@ -203,9 +234,10 @@ class History:
         return [_entry(row) for row in rows][::-1]
 
     def before(self, entry: PastRun, limit: int = 50) -> list[PastRun]:
-        """The runs before this one on the same machine that share a config with it, oldest first, filled.
+        """The runs before this one on the same machine that share a config with it, oldest first.
 
-        Earlier calls of a run (``<id>~1``) are none: their figures are those of the run.
+        They come without their figures: see ``valued``. Earlier calls of a run (``<id>~1``) are none: their
+        figures are those of the run.
         """
         query = (
             "SELECT * FROM runs WHERE machine = ? AND started < ? AND id != ? "
@@ -216,7 +248,7 @@ class History:
         with self._told():
             values = (entry.machine, entry.started, entry.id, entry.id, limit)
             rows = self.db.execute(query, values).fetchall()
-        return [self.filled(_entry(row)) for row in rows][::-1]
+        return [_entry(row) for row in rows][::-1]
 
     def find(self, ref: str) -> PastRun | None:
         """A run by its id or by a prefix that only one has; None if there is none."""
@@ -243,14 +275,39 @@ class History:
     def filled(self, entry: PastRun) -> PastRun:
         """The entry with its figures and cells."""
         figures = {}
-        cells = {}
         with self._told():
             for row in self.db.execute("SELECT * FROM figures WHERE run = ?", (entry.id,)):
                 figure = _figure(row)
                 figures[figure.key] = figure
+        return replace(entry, figures=figures, cells=self._cells(entry))
+
+    def valued(self, entries: Iterable[PastRun], *sides: PastRun) -> list[PastRun]:
+        """The entries with their cells, and with the values of the figures that one of the sides has."""
+        places: dict[tuple[str, str, str], int] = {}
+        for side in sides:
+            for key in side.figures:
+                places.setdefault(key, len(places))
+        return [
+            replace(entry, values=self._values(entry, places), cells=self._cells(entry)) for entry in entries
+        ]
+
+    def _values(self, entry: PastRun, places: Mapping[tuple[str, str, str], int]) -> Values:
+        values = Values(places)
+        query = "SELECT plan, step, metric, value FROM figures WHERE run = ?"
+        with self._told():
+            for plan, step, metric, value in self.db.execute(query, (entry.id,)):
+                place = places.get((plan, step, metric))
+                if place is not None and value is not None:
+                    values.numbers[place] = value
+        return values
+
+    def _cells(self, entry: PastRun) -> dict[tuple[str, str], str]:
+        cells = {}
+        with self._told():
             for row in self.db.execute("SELECT plan, cell, state FROM cells WHERE run = ?", (entry.id,)):
-                cells[row["plan"], row["cell"]] = row["state"]
-        return replace(entry, figures=figures, cells=cells)
+                plan, cell, state = map(sys.intern, row)
+                cells[plan, cell] = state
+        return cells
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -45,20 +45,27 @@ class Past:
     @property
     def plans(self) -> list[PlanCourse]:
         """The configs of this run that were run before."""
-        by_plan: dict[str, list[PastRun]] = {}
+        by_plan: dict[str, list[tuple[PastRun, str]]] = {}
         for entry in self.entries:
-            for plan in plans_of(entry):
-                by_plan.setdefault(plan, []).append(entry)
+            for plan, state in states_of(entry).items():
+                by_plan.setdefault(plan, []).append((entry, state))
+        newest = self.entries[-1]
+        figures: dict[str, list[Figure]] = {}
+        for figure in newest.figures.values():
+            figures.setdefault(figure.plan, []).append(figure)
         found = []
-        for plan in plans_of(self.entries[-1]):
+        for plan in states_of(newest):
             if len(by_plan[plan]) > 1:
-                found.append(_plan_course(plan, by_plan[plan][-RUNS:]))
+                found.append(_plan_course(plan, by_plan[plan][-RUNS:], figures.get(plan, [])))
         return found
 
 
-def plans_of(entry: PastRun) -> list[str]:
-    """The configs of a run, each once."""
-    return list(dict.fromkeys([plan for plan, _cell in entry.cells]))
+def states_of(entry: PastRun) -> dict[str, str]:
+    """The configs of a run, each with the worst state of its cells."""
+    states: dict[str, str] = {}
+    for (plan, _cell), state in entry.cells.items():
+        states[plan] = min(states.get(plan, state), state, key=WORST_FIRST.index)
+    return states
 
 
 def past_of(history: History, now: PastRun) -> Past | None:
@@ -67,7 +74,8 @@ def past_of(history: History, now: PastRun) -> Past | None:
     base = base_of(now, earlier)
     if base is None:
         return None
-    now = history.filled(now)
+    base, now = history.filled(base), history.filled(now)
+    earlier = history.valued(earlier, base, now)
     return Past((*earlier[-RUNS:], now), compare(base, now, earlier))
 
 
@@ -81,39 +89,35 @@ def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:
     return earlier[-1]
 
 
-def _plan_course(plan: str, entries: Sequence[PastRun]) -> PlanCourse:
-    states = []
-    for entry in entries:
-        mine = []
-        for (name, _cell), state in entry.cells.items():
-            if name == plan:
-                mine.append(state)
-        states.append(min(mine, key=WORST_FIRST.index))
-    return PlanCourse(plan, tuple(entries), tuple(states), tuple(_courses(plan, entries)))
+def _plan_course(plan: str, runs: Sequence[tuple[PastRun, str]], figures: Sequence[Figure]) -> PlanCourse:
+    """``runs`` with the state of the config in each; ``figures`` are those of the newest one."""
+    entries, states = zip(*runs, strict=True)
+    return PlanCourse(plan, entries, states, tuple(_courses(entries, figures)))
 
 
-def _courses(plan: str, entries: Sequence[PastRun]) -> list[Course]:
+def _courses(entries: Sequence[PastRun], newest: Sequence[Figure]) -> list[Course]:
     """Of the newest run's figures one of each kind; a run that lacks a step of it is left out."""
     found = []
     for kind, name in ((TIME, "wall_s"), (SPEED, "ips"), (LATENCY, "inference_ms"), (ACCURACY, "")):
-        figures = _figures(entries[-1], plan, kind, name)
+        figures = _figures(newest, kind, name)
         if not figures:
             continue
         having, values = [], []
         for entry in entries:
-            if all(figure.key in entry.figures for figure in figures):
+            of_steps = _values(figures, entry)
+            if of_steps:
                 having.append(entry)
-                values.append(_value(kind, figures, entry))
+                values.append(_value(kind, of_steps))
         if len(having) > 1:
             found.append(Course(kind, figures[0].metric, figures[0].unit, tuple(having), tuple(values)))
     return found
 
 
-def _figures(entry: PastRun, plan: str, kind: str, name: str) -> list[Figure]:
+def _figures(of_plan: Sequence[Figure], kind: str, name: str) -> list[Figure]:
     """The figures of one kind that a config's steps have."""
     figures: list[Figure] = []
-    for figure in entry.figures.values():
-        if figure.plan != plan or figure.kind != kind or not figure.metric.startswith(name):
+    for figure in of_plan:
+        if figure.kind != kind or not figure.metric.startswith(name):
             continue
         # Accuracies may be of several sorts: the first one that the evaluation names.
         if kind == ACCURACY and figures and figure.metric != figures[0].metric:
@@ -122,9 +126,19 @@ def _figures(entry: PastRun, plan: str, kind: str, name: str) -> list[Figure]:
     return figures
 
 
-def _value(kind: str, figures: Sequence[Figure], entry: PastRun) -> float:
+def _values(figures: Sequence[Figure], entry: PastRun) -> list[float]:
+    """What a run has for these figures; nothing if it lacks one."""
+    values = []
+    for figure in figures:
+        value = entry.value(figure.key)
+        if value is None:
+            return []
+        values.append(value)
+    return values
+
+
+def _value(kind: str, values: Sequence[float]) -> float:
     """All the time that the steps took; of other figures the middle one of the steps."""
-    values = [entry.figures[figure.key].value for figure in figures]
     if kind == TIME:
         return sum(values)
     return float(median(values))

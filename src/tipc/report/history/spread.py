@@ -26,7 +26,7 @@ TIMED = ("", "time")  # what training speeds and inference times are to each oth
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Spread:
     """A standard deviation of the difference between two runs, and how well it is known."""
 
@@ -99,8 +99,9 @@ def largest(entries: Iterable[PastRun], figures: Mapping[Key, Figure]) -> float 
                 continue
             values = []
             for entry in group:
-                if key in entry.figures:
-                    values.append(on_scale(like, entry.figures[key].value))
+                value = entry.value(key)
+                if value is not None:
+                    values.append(on_scale(like, value))
             if len(values) >= KNOWN:
                 middle = median(values)
                 found.append(max(max(values) - middle, middle - min(values)))
@@ -130,24 +131,34 @@ def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict
     groups: dict[tuple[str, str], list[Spread]] = {}
     for key, spread in spreads.items():
         groups.setdefault(_like(figures[key]), []).append(spread)
+    common = {like: _common(group) for like, group in groups.items()}
     found = {}
     for key, own in spreads.items():
         like = _like(figures[key])
-        drawn = _drawn(own, groups[like])
+        freedom, squares = common[like]
+        drawn = own
+        if len(groups[like]) > 1:
+            # Of what all know together, its own part is taken away: a sum over the others for each of
+            # them would take minutes for ten thousand steps.
+            drawn = _drawn(own, freedom - own.freedom, squares - _squares(own))
         if like == TIMED:
-            _freedom, variance = _common(groups[like])
-            drawn = replace(drawn, sigma=max(drawn.sigma, math.sqrt(variance)))
+            drawn = replace(drawn, sigma=max(drawn.sigma, math.sqrt(squares / freedom)))
         found[key] = drawn
     return found
 
 
 def _common(spreads: Iterable[Spread]) -> tuple[float, float]:
-    """What spreads know together: their degrees of freedom, and the variance that these weigh."""
+    """What spreads know together: their degrees of freedom, and their squares."""
     freedom = squares = 0.0
     for spread in spreads:
         freedom += spread.freedom
-        squares += spread.freedom * spread.sigma**2
-    return freedom, squares / freedom
+        squares += _squares(spread)
+    return freedom, squares
+
+
+def _squares(spread: Spread) -> float:
+    """A variance, as often as it was seen."""
+    return spread.freedom * spread.sigma**2
 
 
 def _share(count: int) -> float:
@@ -163,13 +174,11 @@ def _like(figure: Figure) -> tuple[str, str]:
     return figure.label.split(" ", 1)[0], figure.metric
 
 
-def _drawn(own: Spread, group: Iterable[Spread]) -> Spread:
-    others = [spread for spread in group if spread is not own]
-    if not others:
-        return own
-    known, common = _common(others)
-    weight = min(PRIOR, known)
-    variance = (own.freedom * own.sigma**2 + weight * common) / (own.freedom + weight)
+def _drawn(own: Spread, freedom: float, squares: float) -> Spread:
+    """A spread drawn towards what the others know together."""
+    weight = min(PRIOR, freedom)
+    common = max(0.0, squares) / freedom  # a difference of equal sums may be a little below zero
+    variance = (_squares(own) + weight * common) / (own.freedom + weight)
     return Spread(math.sqrt(variance), own.freedom + weight, own.source)
 
 

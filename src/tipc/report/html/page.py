@@ -54,6 +54,8 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
         for plan in _worst_first(view.plans):
             plans.append((view, plan))
     _name_places(plans, anchors)
+    beside = _past(views, past, anchors)
+    del past  # its figures take as much memory as the page
     wrong, not_certified = attention(views, anchors, folder)
     states: Counter[str] = Counter()
     for _view, plan in plans:
@@ -75,7 +77,7 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
             not_certified=not_certified[:ATTENTION],
             matrix=matrix_table(matrix_of(views), anchors, budget.brief),
             timelines=_timelines(views, plans),
-            **_past(views, past, anchors),
+            **beside,
             configs=len(plans),
             plans=_plan_pages(plans, anchors, folder, budget),
             repo=_only_repository(plans),
