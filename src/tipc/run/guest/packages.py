@@ -9,7 +9,6 @@ package here.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -20,7 +19,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tipc.run.guest.preload import Preloaded, find_as_others
+from tipc.run.guest.preload import Preloaded, find_as_others, seldom_collecting
 from tipc.run.guest.recording import (
     NOTHING,
     CannotPreload,
@@ -32,9 +31,6 @@ from tipc.run.guest.traces import state, threads_after_a_fork
 
 # What libraries in C, which nobody sees read them, ask for while they are loaded.
 READ_IN_C = ("OMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_", "NUMEXPR_", "NPY_", "GOMP_")
-
-
-SELDOM = 1_000_000  # objects between two collections
 
 
 class Packages(MetaPathFinder, Loader):
@@ -195,12 +191,8 @@ def import_packages(preloaded: Preloaded, names: Sequence[str]) -> Packages:
     """Import modules that a step has loaded, and hide them. CannotPreload: some must not be here."""
     before = dict(os.environ)
     threads = threads_after_a_fork()
-    thresholds = gc.get_threshold()
-    gc.set_threshold(SELDOM, *thresholds[1:])  # modules are no garbage
-    try:
+    with seldom_collecting():
         recorded = import_recorded(names, state)
-    finally:
-        gc.set_threshold(*thresholds)
     if threads_after_a_fork() != threads:
         why = "threads were started that do not outlive a fork"
         raise CannotPreload(why, names)

@@ -8,6 +8,7 @@ variable set that the import sets. Where it has changed a variable that an impor
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import sysconfig
@@ -25,6 +26,7 @@ READ_AT_IMPORT = (
     "FLAGS_", "GLOG_", "PADDLE_", "CPU_NUM", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_",
     "NUMEXPR_", "ONEDNN_", "DNNL_", "NPY_",
 )  # fmt: skip
+SELDOM = 1_000_000  # objects between two collections
 ENVIRONMENT_MODULES = ("os", "_collections_abc", "collections.abc")  # through which a variable is asked for
 
 
@@ -34,7 +36,7 @@ class Preloaded(MetaPathFinder, Loader):
     def __init__(self, read_output: Callable[[], bytes]) -> None:
         known = set(sys.modules)
         self.before = dict(os.environ)
-        with reads_of_variables() as self.read:
+        with reads_of_variables() as self.read, seldom_collecting():
             import paddle
 
         self.version: str = paddle.__version__
@@ -108,6 +110,17 @@ def find_as_others(
         if spec is not None:
             return spec
     return None
+
+
+@contextlib.contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Modules are no garbage: to look for some takes a seventh of paddle's import."""
+    usual = gc.get_threshold()
+    gc.set_threshold(SELDOM, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 @contextlib.contextmanager
