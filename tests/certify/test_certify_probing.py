@@ -367,42 +367,9 @@ def test_what_went_wrong_beside_the_steps_is_asked_again_at_the_end(
         assert not probes.answer(asked[0]).error
 
 
-TELLS_ITS_POLICY = (
-    "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)) if sys.argv[6:] == ['yields'] else None\n"
-    "open({told!r}, 'w').write(str(os.sched_getscheduler(0)))\n"
-    "while os.path.exists({wait!r}):\n"
-    "    time.sleep(0.01)\n"
-    "open({told!r}, 'a').write(str(os.sched_getscheduler(0)))\n"
-)
-
-
-def test_a_probe_beside_the_steps_gives_way_until_they_have_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told, wait = tmp_path / "told", tmp_path / "wait"
-    wait.touch()
-    source = TELLS_ITS_POLICY + ANSWERS_AND_COUNTS
-    values = {"told": str(told), "wait": str(wait), "counted": str(tmp_path / "counted")}
-    fake_probe(tmp_path, monkeypatch, source.format(**values))
-    [question] = questions(tmp_path, 1)
-    with closing(LocalExecutor(warm=False)) as executor, closing(Prober(tmp_path, executor)) as probes:
-        task = probes.prepare([question], at_once=1, yields=True)
-        ticket = executor.start(task)
-        probes.started(task, ticket)
-        while not told.exists() or not told.read_text():
-            assert not executor.wait(0.05)
-
-        def say(_names: str) -> None:
-            wait.unlink(missing_ok=True)
-
-        probes.ask([question], say)
-        assert not probes.answer(question).error
-    assert told.read_text() == f"{os.SCHED_IDLE}{os.SCHED_OTHER}"
-
-
 @pytest.mark.paddle
 def test_a_real_probe_yields_if_it_is_told_to(tmp_path: Path) -> None:
-    policies = set()
+    found = set()
     with closing(LocalExecutor(warm=False)) as executor, closing(Prober(tmp_path, executor)) as probes:
         for yields in (False, True):
             task = probes.prepare(questions(tmp_path, 1), at_once=1, yields=yields)
@@ -413,9 +380,9 @@ def test_a_real_probe_yields_if_it_is_told_to(tmp_path: Path) -> None:
                 ended += executor.wait(0.02)
                 for pid in executor.processes(ticket):
                     with contextlib.suppress(OSError):
-                        seen.add(os.sched_getscheduler(pid))
-            policies.add((yields, os.SCHED_IDLE in seen))
-    assert policies == {(False, False), (True, True)}
+                        seen.add(os.getpriority(os.PRIO_PROCESS, pid))
+            found.add((yields, max(seen) - os.nice(0)))
+    assert found == {(False, 0), (True, 10)}
 
 
 @pytest.mark.parametrize(

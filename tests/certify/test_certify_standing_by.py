@@ -126,19 +126,10 @@ def replace_probes(bench: Bench) -> Bench:
     return replace(bench, probes=Prober(bench.folder / "others", bench.executor))
 
 
-def test_beside_the_steps_it_gives_way_and_then_it_does_not(bench: Bench) -> None:
+def test_it_gives_way_to_steps(bench: Bench) -> None:
     ticket = bench.stand_by()
-    policies = {os.sched_getscheduler(pid) for pid in bench.executor.processes(ticket)}
-    assert policies == {os.SCHED_IDLE}
-    seen: set[int] = set()
-
-    def look(_names: str) -> None:
-        for pid in bench.executor.processes(ticket):
-            with contextlib.suppress(OSError):
-                seen.add(os.sched_getscheduler(pid))
-
-    bench.probes.ask([bench.question(2.0)], look)
-    assert os.SCHED_IDLE not in seen
+    for pid in bench.executor.processes(ticket):
+        assert os.getpriority(os.PRIO_PROCESS, pid) == os.nice(0) + 10
 
 
 def test_a_model_that_was_touched_since_is_opened_anew(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _struct
+import _json
 import shutil
 import sys
 import venv
@@ -44,7 +44,7 @@ FILES = {
     ),
     "reader.py": "import os\nMODE = os.environ.get('READER_MODE', 'plain')",
     "asks.py": "import reader",
-    "native/__init__.py": "from ._struct import __name__ as NAME",
+    "native/__init__.py": "from ._json import __name__ as NAME",
     "optional.py": "try:\n    import not_there\nexcept ImportError:\n    not_there = None",
 }
 NAMES = [
@@ -124,7 +124,7 @@ def install(folder: Path, files: dict[str, str]) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if "native/__init__.py" in files:
-        library = Path(_struct.__file__)  # any library will do, under the name that its start function has
+        library = Path(_json.__file__)  # any library will do, under the name that its start function has
         shutil.copy(library, packages / "native" / library.name)
     return str(folder / "bin" / "python")
 

@@ -162,8 +162,8 @@ class Prober:
 
     # ------------------------------------------------------------------------------------- one process
     def prepare(self, asked: list[Question], at_once: int, *, yields: bool = False) -> Task:
-        """The task that puts questions of one group to a process, so many at once. One that yields gets what
-        others leave of the processor."""
+        """The task that puts questions of one group to a process, so many at once. One that yields is
+        nice to others that want the processor."""
         folder = self._new_folder()
         requests = self._write_requests(asked, folder)
         more = []
@@ -212,7 +212,6 @@ class Prober:
             os.write(pipe, f"{requests}\n".encode())
         finally:
             os.close(pipe)
-        self.executor.hurry(standing.ticket)
         standing.asking.asked = asked
         standing.asking.beside_others = len(asked) > 1
         standing.asking.deadline = time.monotonic() + LATER * self.timeout
@@ -346,8 +345,6 @@ class Prober:
         """Put every question that has no good answer yet, and wait. If a process dies, what it has not
         answered goes to another, as long as that leads on; what remains has the reason for an answer. What
         took too long or too much memory beside others is asked once more, one by one."""
-        for ticket in self._running:
-            self.executor.hurry(ticket)  # there are no steps any more that it has to give way to
         self._wait(say)
         self._forget_errors()
         left = self.open_questions(asked)

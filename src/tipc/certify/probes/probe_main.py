@@ -7,9 +7,9 @@ process of its own, AT_ONCE of them at a time, so that one that crashes costs on
 asks for more than BYTES of memory (a damaged file of parameters may), or that takes more than SECONDS. Short
 ones share a process while all goes well.
 
-With ``yields``, whatever else wants the processor has it first. With ``ready``, REQUESTS is a pipe: the probe
-makes the predictors that FILE names (``{"legacy": …, "predictors": [{"model", "params", "engine"}, …]}``) and
-waits until somebody writes the path of the list into the pipe. Its forks have the predictors, too.
+With ``yields``, it is nice to whatever else wants the processor. With ``ready``, REQUESTS is a pipe: the
+probe makes the predictors that FILE names (``{"legacy": …, "predictors": [{"model", "params", "engine"},
+…]}``) and waits until somebody writes the path of the list into the pipe. Its forks have the predictors, too.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ KINDS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 SHORT = ("model", "images")  # take less than a fork of paddle's process does
 MOST_TOGETHER = 6
 MOST_AT_ONCE = 4
+# A step has nine tenths of a core that both want. The idle policy would leave nothing to a probe on a machine
+# that is busy with other things, and only root could take it back.
+YIELDING = 10
 
 
 def main(
@@ -200,7 +203,7 @@ def _leave(code: int) -> NoReturn:
 
 if __name__ == "__main__":
     if "yields" in sys.argv[6:]:
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        os.nice(YIELDING)
     ready = ""
     for word in sys.argv[6:]:
         if word.startswith("ready="):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import selectors
 import socket
 import time
@@ -137,12 +136,6 @@ class LocalExecutor:
         if running is None or not running.keeper:
             return 0
         return memory(running.keeper)
-
-    def hurry(self, ticket: int) -> None:
-        """Let a task that gave way to others have as much of the processor as they."""
-        for pid in self.processes(ticket):
-            with contextlib.suppress(OSError):  # it has just ended
-                os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
 
     def processes(self, ticket: int) -> list[int]:
         """The processes of a task; none: it has not begun, or has ended."""

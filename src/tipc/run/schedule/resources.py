@@ -43,7 +43,7 @@ def claim_of(step: Step, cores: int) -> Claim:
 class Resources:
     """The cores and devices that are free, how many steps run, and how many tasks of others beside them.
 
-    A task beside the steps takes one core that no step has. It gives way to steps by itself, so that none but
+    A task beside the steps takes one core that no step has. It is nice to steps by itself, and none but
     one that measures ever waits for it. Beside such a step there may be one, where the machine has a whole
     core for it (``whole_cores``): a predictor on another core was measured to change a latency by less than
     this machine's own noise. Where it has none, a step that measures has the machine for itself.

@@ -60,8 +60,8 @@ class Watcher(Protocol):
 
 
 class Beside(Protocol):
-    """Work of others (the checks) that is done beside the steps, where there is room for it. Its tasks give
-    way to steps by themselves."""
+    """Work of others (the checks) that is done beside the steps, where there is room for it. Its tasks are
+    nice to steps by themselves."""
 
     def settled(self, result: StepResult) -> None:
         """A step has its result."""
