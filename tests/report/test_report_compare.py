@@ -374,3 +374,20 @@ def test_a_comparison_is_also_json(home: Path, capsys: pytest.CaptureFixture[str
     worse = [change for change in told["changes"] if change["verdict"] == "worse"]
     assert worse
     assert all(change["worse_by"] > change["bound"] for change in worse)
+
+
+@pytest.mark.parametrize("earlier", [1, 5, 20])
+@pytest.mark.parametrize("slower", [1.0, 1.2, 2.0])
+def test_a_brief_comparison_concludes_the_same_from_what_it_lists_and_counts(
+    tmp_path: Path, twenty: list[PastRun], earlier: int, slower: float
+) -> None:
+    runs = twenty[:earlier]
+    new = replace(made(tmp_path, 30, slower=slower), build="another")
+    whole, brief = compare(runs[-1], new, runs), compare(runs[-1], new, runs, brief=True)
+    assert brief.conclusion == whole.conclusion
+    for verdict in (WORSE, BETTER, EQUAL, UNJUDGED):
+        assert brief.count(verdict) == whole.count(verdict)
+    assert brief.of(WORSE) == whole.of(WORSE)
+    assert brief.of(BETTER) == whole.of(BETTER)
+    assert not whole.left_out
+    assert brief.left_out or slower == 2.0

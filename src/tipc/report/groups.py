@@ -8,14 +8,14 @@ change slows those down as well, a disturbance hardly ever.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median, pvariance
 
 from tipc.report.figures import LATENCY, LOWER
 from tipc.report.history.history_store import Figure, PastRun
-from tipc.report.history.spread import RUNS, TWINS, Key, Spread, by_build, on_scale
+from tipc.report.history.spread import RUNS, TWINS, Spread, by_build, on_scale
 
 ALL_STEPS, ALL_CONFIGS = "all steps", "all configs"
 NAMES = {"peak_ips": "all trainings", "inference_ms": "all inferences"}
@@ -39,11 +39,11 @@ class Group:
         return Figure(self.plan, "", self.name, self.name, "time", LATENCY, LOWER, "×", value)
 
 
-def groups_of(figures: Mapping[Key, Figure]) -> list[Group]:
+def groups_of(figures: Iterable[Figure]) -> list[Group]:
     """Of each config all training speeds and inference times, and either alone; of several configs all."""
     by_plan: dict[str, list[Figure]] = {}
     timed = []
-    for figure in figures.values():
+    for figure in figures:
         if _metric(figure) in NAMES:
             timed.append(figure)
             by_plan.setdefault(figure.plan, []).append(figure)

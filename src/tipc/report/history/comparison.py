@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from tipc.kinds import BAD
@@ -67,7 +68,7 @@ class Comparison:
 
     old: PastRun
     new: PastRun
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...]  # in brief: of single figures only those that became worse or better, perhaps
     broken: tuple[tuple[str, str, str, str], ...]  # plan, cell, state before, state now
     appeared: tuple[tuple[str, str], ...]
     vanished: tuple[tuple[str, str], ...]
@@ -76,6 +77,8 @@ class Comparison:
     new_runs: int = 1
     earlier: int = 0  # runs of the history that tell how the figures vary
     seen_from: float | None = None  # what slows every step down by more than this is found
+    left_out: Mapping[str, int] = field(default_factory=dict)  # changes that are not listed, by verdict
+    unsure: bool = False  # one of those looks worse than could be judged
 
     @property
     def regression(self) -> bool:
@@ -91,14 +94,15 @@ class Comparison:
         """
         if self.regression:
             return REGRESSION
-        if not self.changes:
+        if not self.changes and not self.left_out:
             return NOTHING
-        for change in self.changes:
-            if change.suspect:
-                return INCONCLUSIVE
-            if change.verdict == UNJUDGED and change.change > math.log1p(WORTH[change.old.kind]):
-                return INCONCLUSIVE
+        if self.unsure or any(map(_looks_worse, self.changes)):
+            return INCONCLUSIVE
         return NO_REGRESSION
+
+    def count(self, verdict: str) -> int:
+        """How many changes have this verdict, listed or not."""
+        return self.left_out.get(verdict, 0) + sum(change.verdict == verdict for change in self.changes)
 
     def of(self, verdict: str) -> list[Change]:
         """The changes with this verdict, the largest first."""
@@ -116,29 +120,55 @@ class Sides:
     like: bool  # both sides ran on the same kind of machine
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """The figures that are compared, each made when it is asked for: all at once take too much memory."""
+
+    old: PastRun
+    new: PastRun
+    sides: Sides
+    keys: Sequence[Key]
+
+    def __iter__(self) -> Iterator[tuple[Key, Figure, Figure]]:
+        for key in self.keys:
+            yield key, self.before(key), middle_of(self.new.figures[key], self.sides.news)
+
+    def before(self, key: Key) -> Figure:
+        """The old side of one."""
+        return middle_of(self.old.figures[key], self.sides.olds)
+
+
 def compare(
-    old: PastRun, new: PastRun, repeats: Sequence[PastRun], *, worth: float | None = None
+    old: PastRun,
+    new: PastRun,
+    repeats: Sequence[PastRun],
+    *,
+    worth: float | None = None,
+    brief: bool = False,
 ) -> Comparison:
     """Compare two runs; ``repeats`` are earlier runs of the history, oldest first.
 
     Those on the same machine tell how much each figure varies. Those of them with the same commits and
     versions as ``old`` or ``new`` are repeats of it, and the median of them takes its place (of an old run
     from three on). ``worth`` replaces the smallest ratio that counts. Of unlike machines only loss and
-    accuracy are compared.
+    accuracy are compared. In ``brief``, figures that did not change are counted and not listed.
     """
     sides = _sides(old, new, repeats)
-    base, now = middle_of(old, sides.olds), middle_of(new, sides.news)
-    pairs: dict[Key, tuple[Figure, Figure]] = {}
-    compared: dict[Key, Figure] = {}
-    old_runs, new_runs = [], []
-    for key, before in base.items():
-        if key in now and (sides.like or before.kind not in OF_THE_MACHINE):
-            pairs[key] = (before, now[key])
-            compared[key] = before
-            old_runs.append(_having(key, sides.olds))
-            new_runs.append(_having(key, sides.news))
-    changes = _single_changes(sides, pairs, base, worth)
-    together = _group_changes(sides, compared, worth)
+    compared = []
+    for key, before in old.figures.items():
+        if key in new.figures and (sides.like or before.kind not in OF_THE_MACHINE):
+            compared.append(key)
+    pairs = Pairs(old, new, sides, compared)
+    changes = []
+    left_out: Counter[str] = Counter()
+    unsure = False
+    for change in _single_changes(sides, pairs, worth):
+        if brief and change.verdict in (EQUAL, UNJUDGED) and not change.suspect:
+            left_out[change.verdict] += 1
+            unsure = unsure or _looks_worse(change)
+        else:
+            changes.append(change)
+    together = _group_changes(sides, pairs, worth)
     seen_from = None
     if together:
         seen_from = together[0].bound
@@ -150,11 +180,20 @@ def compare(
         appeared=tuple(sorted(set(new.cells) - set(old.cells))),
         vanished=tuple(sorted(set(old.cells) - set(new.cells))),
         like=sides.like,
-        old_runs=min(old_runs, default=1),
-        new_runs=min(new_runs, default=1),
+        old_runs=min([_having(key, sides.olds) for key in compared], default=1),
+        new_runs=min([_having(key, sides.news) for key in compared], default=1),
         earlier=len(_ids(sides.known) - _ids(sides.news)),
         seen_from=seen_from,
+        left_out=left_out,
+        unsure=unsure,
     )
+
+
+def _looks_worse(change: Change) -> bool:
+    """By more than could be judged."""
+    if change.suspect:
+        return True
+    return change.verdict == UNJUDGED and change.change > math.log1p(WORTH[change.old.kind])
 
 
 def _ids(entries: Iterable[PastRun]) -> set[str]:
@@ -179,30 +218,24 @@ def _sides(old: PastRun, new: PastRun, repeats: Sequence[PastRun]) -> Sides:
     return Sides(tuple(olds), (*news, new), tuple(known), like=True)
 
 
-def _single_changes(
-    sides: Sides, pairs: Mapping[Key, tuple[Figure, Figure]], base: Mapping[Key, Figure], worth: float | None
-) -> list[Change]:
+def _single_changes(sides: Sides, pairs: Pairs, worth: float | None) -> Iterator[Change]:
     """Every figure by itself."""
-    spreads = _spreads(sides, pairs, base)
+    spreads = _spreads(sides, pairs)
     # The chance of a false alarm is shared by all figures that are judged.
     chance = CHANCE * SINGLE / max(len(spreads), 1)
-    least = _disturbance(sides, base)
-    changes = []
-    for key, (before, after) in pairs.items():
+    least = _disturbance(sides, pairs.old.figures)
+    for key, before, after in pairs:
         found = _change(before, after, spreads.get(key), chance, worth)
         sure = _having(key, sides.news) >= TWINS and _having(key, sides.known) >= RUNS
         if before.kind in TIMES and not sure:
             found = _alone(found, least)
-        changes.append(found)
-    return changes
+        yield found
 
 
-def _spreads(
-    sides: Sides, pairs: Mapping[Key, tuple[Figure, Figure]], base: Mapping[Key, Figure]
-) -> dict[Key, Spread]:
+def _spreads(sides: Sides, pairs: Pairs) -> dict[Key, Spread]:
     """How much each figure varies: by earlier runs, else by the samples inside the two."""
     found: dict[Key, Spread] = {}
-    for key, (before, after) in pairs.items():
+    for key, before, after in pairs:
         olds, news = _having(key, sides.olds), _having(key, sides.news)
         spread = _repeated(key, before, sides.known, robust=news >= TWINS)
         if spread is not None:
@@ -211,7 +244,7 @@ def _spreads(
         spread = inside_runs(before, after)
         if spread is not None:
             found[key] = spread
-    return pooled(found, base)
+    return pooled(found, pairs.old.figures)
 
 
 def _disturbance(sides: Sides, base: Mapping[Key, Figure]) -> float:
@@ -226,10 +259,10 @@ def _disturbance(sides: Sides, base: Mapping[Key, Figure]) -> float:
     return min(BEYOND * worst, math.log(DISTURBED))
 
 
-def _group_changes(sides: Sides, figures: Mapping[Key, Figure], worth: float | None) -> list[Change]:
+def _group_changes(sides: Sides, pairs: Pairs, worth: float | None) -> list[Change]:
     """The steps taken together."""
     found = []
-    for group in groups_of(figures):
+    for group in groups_of(pairs.old.figures[key] for key in pairs.keys):
         change, spread = judged(group, sides.olds, sides.news, sides.known)
         if spread is not None:
             found.append(_together(group, change, spread, worth))
@@ -246,19 +279,16 @@ def _broken(old: PastRun, new: PastRun) -> tuple[tuple[str, str, str, str], ...]
     return tuple(found)
 
 
-def middle_of(run: PastRun, repeats: Sequence[PastRun]) -> dict[Key, Figure]:
-    """The figures of a run, each as the median over its repeats where there are any."""
-    middle = {}
-    for key, figure in run.figures.items():
-        values = []
-        for entry in repeats:
-            value = entry.value(key)
-            if value is not None:
-                values.append(value)
-        if len(values) > 1:
-            figure = replace(figure, value=median(values))
-        middle[key] = figure
-    return middle
+def middle_of(figure: Figure, repeats: Sequence[PastRun]) -> Figure:
+    """A figure of a run as the median over its repeats where there are any."""
+    values = []
+    for entry in repeats:
+        value = entry.value(figure.key)
+        if value is not None:
+            values.append(value)
+    if len(values) > 1:
+        return replace(figure, value=median(values))
+    return figure
 
 
 def _repeated(key: Key, like: Figure, known: Sequence[PastRun], *, robust: bool) -> Spread | None:

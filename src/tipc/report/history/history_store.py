@@ -63,6 +63,42 @@ class Figure:
         return self.plan, self.step, self.metric
 
 
+class PackedFigures(Mapping[tuple[str, str, str], Figure]):
+    """The figures of one run, each made when it is asked for: of ten thousand steps they are fifty thousand,
+    and as objects they take too much memory."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[str, str, str], int] = {}
+        self.words: list[tuple[str, ...]] = []  # cell, label, kind, better and unit; equal ones are one
+        self.numbers = array("d")  # value, spread and count of each
+        self.samples: dict[int, array[float]] = {}
+        self._known: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def add(self, figure: Figure) -> None:
+        """Take one more in."""
+        place = len(self.words)
+        words = (figure.cell, figure.label, figure.kind, figure.better, figure.unit)
+        self.places[figure.key] = place
+        self.words.append(self._known.setdefault(words, words))
+        self.numbers.extend((figure.value, figure.spread, figure.count))
+        if figure.samples:
+            self.samples[place] = array("d", figure.samples)
+
+    def __getitem__(self, key: tuple[str, str, str]) -> Figure:
+        place = self.places[key]
+        plan, step, metric = key
+        cell, label, kind, better, unit = self.words[place]
+        value, spread, count = self.numbers[3 * place : 3 * place + 3]
+        samples = tuple(self.samples.get(place, ()))
+        return Figure(plan, cell, step, label, metric, kind, better, unit, value, spread, int(count), samples)
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
 class Values:
     """The values of a run's figures and nothing else of them: of ten thousand steps in fifty runs, all that
     is known about each figure takes too much memory.
@@ -274,11 +310,10 @@ class History:
 
     def filled(self, entry: PastRun) -> PastRun:
         """The entry with its figures and cells."""
-        figures = {}
+        figures = PackedFigures()
         with self._told():
             for row in self.db.execute("SELECT * FROM figures WHERE run = ?", (entry.id,)):
-                figure = _figure(row)
-                figures[figure.key] = figure
+                figures.add(_figure(row))
         return replace(entry, figures=figures, cells=self._cells(entry))
 
     def valued(self, entries: Iterable[PastRun], *sides: PastRun) -> list[PastRun]:

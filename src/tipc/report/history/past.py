@@ -76,7 +76,7 @@ def past_of(history: History, now: PastRun) -> Past | None:
         return None
     base, now = history.filled(base), history.filled(now)
     earlier = history.valued(earlier, base, now)
-    return Past((*earlier[-RUNS:], now), compare(base, now, earlier))
+    return Past((*earlier[-RUNS:], now), compare(base, now, earlier, brief=True))
 
 
 def base_of(now: PastRun, earlier: Sequence[PastRun]) -> PastRun | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 from tipc.language import enumeration, plural, say
 from tipc.report.figures import HIGHER
@@ -120,19 +119,18 @@ def _advice(result: Comparison) -> list[Line]:
 
 def counted_verdicts(result: Comparison) -> list[str]:
     """How many figures are worse, better, and as they were."""
-    counts = Counter(change.verdict for change in result.changes)
     told = []
     if result.broken:
         told.append(say("{count} broken", count=len(result.broken)))
-    told.append(say("{count} worse", count=counts[WORSE]))
-    told.append(say("{count} better", count=counts[BETTER]))
-    told.append(say("{count} within their spread", count=counts[EQUAL]))
+    told.append(say("{count} worse", count=result.count(WORSE)))
+    told.append(say("{count} better", count=result.count(BETTER)))
+    told.append(say("{count} within their spread", count=result.count(EQUAL)))
     return told
 
 
 def _conclusion(result: Comparison) -> Line:
     told = counted_verdicts(result)
-    unjudged = len(result.of(UNJUDGED))
+    unjudged = result.count(UNJUDGED)
     if unjudged:
         told.append(
             say(

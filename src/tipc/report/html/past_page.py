@@ -87,7 +87,7 @@ def _comparison(result: Comparison, models: Mapping[str, str]) -> dict[str, Any]
         if change.suspect:
             changes.append(change)
     told = counted_verdicts(result)
-    unjudged = len(result.of(UNJUDGED))
+    unjudged = result.count(UNJUDGED)
     if unjudged:
         told.append(say("{count} not judged: measured too seldom", count=unjudged))
     return {
