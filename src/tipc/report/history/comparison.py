@@ -16,13 +16,13 @@ from tipc.report.history.spread import (
     RUNS,
     TWINS,
     Key,
+    Pool,
     Spread,
     between_runs,
     inside_runs,
     largest,
     of_middles,
     on_scale,
-    pooled,
     within_builds,
 )
 from tipc.report.history.student import quantile
@@ -221,11 +221,15 @@ def _sides(old: PastRun, new: PastRun, repeats: Sequence[PastRun]) -> Sides:
 def _single_changes(sides: Sides, pairs: Pairs, worth: float | None) -> Iterator[Change]:
     """Every figure by itself."""
     spreads = _spreads(sides, pairs)
+    pool = Pool(spreads, pairs.old.figures)
     # The chance of a false alarm is shared by all figures that are judged.
     chance = CHANCE * SINGLE / max(len(spreads), 1)
     least = _disturbance(sides, pairs.old.figures)
     for key, before, after in pairs:
-        found = _change(before, after, spreads.get(key), chance, worth)
+        spread = spreads.get(key)
+        if spread is not None:
+            spread = pool.drawn(before, spread)
+        found = _change(before, after, spread, chance, worth)
         sure = _having(key, sides.news) >= TWINS and _having(key, sides.known) >= RUNS
         if before.kind in TIMES and not sure:
             found = _alone(found, least)
@@ -244,7 +248,7 @@ def _spreads(sides: Sides, pairs: Pairs) -> dict[Key, Spread]:
         spread = inside_runs(before, after)
         if spread is not None:
             found[key] = spread
-    return pooled(found, pairs.old.figures)
+    return found
 
 
 def _disturbance(sides: Sides, base: Mapping[Key, Figure]) -> float:

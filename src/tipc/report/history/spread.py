@@ -122,38 +122,32 @@ def inside_runs(first: Figure, second: Figure) -> Spread | None:
     return Spread(math.hypot(one, other), max(freedom, 1.0), "samples")
 
 
-def pooled(spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> dict[Key, Spread]:
-    """Each spread drawn towards that of like figures, the more so the less it is known itself.
+class Pool:
+    """What like figures know together of how much they vary: degrees of freedom, and squares."""
 
-    What disturbs a machine hits any step at any time: a speed or a time is taken to vary at least as much as
-    those of all steps do on the average, whether or not this one was hit so far.
-    """
-    groups: dict[tuple[str, str], list[Spread]] = {}
-    for key, spread in spreads.items():
-        groups.setdefault(_like(figures[key]), []).append(spread)
-    common = {like: _common(group) for like, group in groups.items()}
-    found = {}
-    for key, own in spreads.items():
-        like = _like(figures[key])
-        freedom, squares = common[like]
+    def __init__(self, spreads: Mapping[Key, Spread], figures: Mapping[Key, Figure]) -> None:
+        self.known: dict[tuple[str, str], tuple[int, float, float]] = {}
+        for key, spread in spreads.items():
+            like = _like(figures[key])
+            count, freedom, squares = self.known.get(like, (0, 0.0, 0.0))
+            self.known[like] = (count + 1, freedom + spread.freedom, squares + _squares(spread))
+
+    def drawn(self, figure: Figure, own: Spread) -> Spread:
+        """A spread drawn towards that of like figures, the more so the less it is known itself.
+
+        What disturbs a machine hits any step at any time: a speed or a time is taken to vary at least as
+        much as those of all steps do on the average, whether or not this one was hit so far.
+        """
+        like = _like(figure)
+        count, freedom, squares = self.known[like]
         drawn = own
-        if len(groups[like]) > 1:
+        if count > 1:
             # Of what all know together, its own part is taken away: a sum over the others for each of
             # them would take minutes for ten thousand steps.
             drawn = _drawn(own, freedom - own.freedom, squares - _squares(own))
         if like == TIMED:
             drawn = replace(drawn, sigma=max(drawn.sigma, math.sqrt(squares / freedom)))
-        found[key] = drawn
-    return found
-
-
-def _common(spreads: Iterable[Spread]) -> tuple[float, float]:
-    """What spreads know together: their degrees of freedom, and their squares."""
-    freedom = squares = 0.0
-    for spread in spreads:
-        freedom += spread.freedom
-        squares += _squares(spread)
-    return freedom, squares
+        return drawn
 
 
 def _squares(spread: Spread) -> float:
