@@ -9,6 +9,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from tipc.run.guest import rendezvous
 from tipc.run.guest.preload import changed_before_import, find_as_others
 from tipc.run.guest.script import become, forget_ourselves, hide_callers
 from tipc.run.guest.witness.telling import Telling, connect, take_address
@@ -84,7 +85,11 @@ def watch(telling: Telling) -> None:
         telling.imports(changed_before_import(before))
         witness.children.importing = True
 
-    sys.meta_path.insert(0, AfterImport("paddle", witness.attach, about_to_import))
+    def imported() -> None:
+        witness.attach()
+        rendezvous.attach(sys.modules["paddle"])
+
+    sys.meta_path.insert(0, AfterImport("paddle", imported, about_to_import))
     sys.meta_path.insert(0, AfterImport("cv2", witness.images.attach_cv2))
     watch_children(witness)
 
