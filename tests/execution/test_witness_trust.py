@@ -179,7 +179,7 @@ def told(**facts: Any) -> dict[str, Any]:
     known = {"rank": 0, "pid": 7, "paddle": "3.1.1", "doors": {}, **facts}
     head = {"key": "rank0.0", "dtype": "<f4", "shape": [2], "bytes": 8, "pid": 7}
     process = {"pid": 7, "facts": known, "dropped": 0, "final": True}
-    return {"processes": [process], "arrays": [head], "refused": 0}
+    return {"processes": [process], "arrays": [head], "digests": {}, "refused": 0}
 
 
 BODIES = [np.arange(2, dtype="float32").tobytes()]

@@ -26,7 +26,8 @@ import socket
 import struct
 from typing import Any
 
-from tipc.run.guest.wire import LENGTH
+from tipc.run.guest.opened_files import OpenedFiles
+from tipc.run.guest.wire import LENGTH, OPENED
 
 LIMIT = 64 << 20  # bytes of arrays that are kept of one step
 LONGEST_MESSAGE = 32 << 20
@@ -74,6 +75,7 @@ class Hearing:
         self.heard: dict[int, Speaker] = {}  # by pid: all that ever spoke
         self.arrays: list[tuple[dict[str, Any], bytes]] = []
         self.size = 0
+        self.files = OpenedFiles()
         self.refused = 0
         self.news: dict[str, Any] = {}  # what tipc is told while the step runs, by what it is about
         self.passed_on: set[str] = set()  # of that
@@ -103,6 +105,7 @@ class Hearing:
             while speaker.sock.fileno() >= 0 and self._read(speaker):
                 pass
             self._forget(speaker)
+        self.files.finish()
         self.poll.unregister(self.listener)
         self.listener.close()
 
@@ -122,6 +125,7 @@ class Hearing:
         return {
             "processes": processes,
             "arrays": [head for head, _body in self.arrays],
+            "digests": self.files.digests,
             "refused": self.refused,
         }
 
@@ -236,6 +240,10 @@ class Hearing:
             self.news["paddle"] = dict(message["imports"])
         elif "packages" in message:
             self.news["packages"] = [str(name) for name in message["packages"]]
+        elif "opens" in message:
+            self.files.open(str(message["opens"]), str(message["key"]))
+            with contextlib.suppress(OSError):
+                speaker.sock.send(OPENED)
         elif "needs" in message:
             self.news["needs"] = dict(message["needs"])
         else:

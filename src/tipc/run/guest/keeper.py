@@ -135,6 +135,8 @@ class StepWatch:
                 continue
             for descriptor, _event in poll.poll(self._pause(now)):
                 self._attend(descriptor)
+            if self.hearing is not None:
+                self.hearing.files.read_on()
             if self.status is None and self.usage.sample_if_due() and self.hearing is None:
                 self._tell({"paddle": None})
 
@@ -167,6 +169,8 @@ class StepWatch:
 
     def _pause(self, now: float) -> int:
         """Milliseconds until there is something to do by itself."""
+        if self.hearing is not None and self.hearing.files.is_reading:
+            return 0
         moments = [self.due] if self.due is not None else []
         if self.status is None:
             moments.append(self.usage.due)

@@ -13,6 +13,7 @@ import struct
 from typing import Any
 
 LENGTH = struct.Struct("<I")
+OPENED = b"o"  # the keeper's word that a file is open
 
 
 def send(sock: socket.socket, message: dict[str, Any]) -> None:

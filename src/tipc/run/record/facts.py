@@ -389,7 +389,9 @@ def _arrays(told: Mapping[str, Any] | None, bodies: Sequence[bytes]) -> dict[str
 def _facts(told: Mapping[str, Any] | None, keys: frozenset[str]) -> StepFacts:
     if told is None:
         return StepFacts((), problem=NO_SCRIPT)
-    processes = [_process(process, keys) for process in told["processes"]]
+    processes = []
+    for process in told["processes"]:
+        processes.append(_with_digests(_process(process, keys), told["digests"]))
     if not processes:
         return StepFacts((), problem=NEVER_CONNECTED)
     return StepFacts(tuple(sorted(processes, key=lambda process: process.rank)))
@@ -409,6 +411,16 @@ def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
         doors["end"] = "the process was ended before its last word"
     known = replace(facts, pid=told["pid"], doors=doors, dropped=facts.dropped + told["dropped"])
     return _without_lost_arrays(known, keys)
+
+
+def _with_digests(facts: ProcessFacts, known: Mapping[str, str]) -> ProcessFacts:
+    """Put the keeper's digests of the files that predictors opened in the place of their keys; what it could
+    not read has none."""
+    predictors = []
+    for predictor in facts.predictors:
+        digests = {path: known[key] for path, key in predictor.digests.items() if key in known}
+        predictors.append(replace(predictor, digests=digests))
+    return replace(facts, predictors=tuple(predictors))
 
 
 def _without_lost_arrays(facts: ProcessFacts, keys: frozenset[str]) -> ProcessFacts:

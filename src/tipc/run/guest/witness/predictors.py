@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import os
 import time
@@ -12,7 +11,7 @@ import weakref
 from typing import Any
 
 from tipc.run.guest.witness.door import Door
-from tipc.run.guest.witness.tensors import answers, array, file_digests, fingerprint
+from tipc.run.guest.witness.tensors import answers, array, fingerprint
 
 KEPT = 8  # runs with different inputs whose arrays are kept
 LOOKED_AT = 1000  # runs whose inputs are looked at for that
@@ -49,6 +48,12 @@ class Seen:
         self.predictor: Any = None  # one that computes in int8: it is asked at the end
         self.example: dict[str, Any] = {}  # what its first run got
 
+    def print_of(self, name: str, value: Any) -> str:
+        """What tells an input of the next run from others: the fingerprints of its samples."""
+        if name in self.rows:
+            return "".join(self.rows[name][1])
+        return "".join(fingerprint(row) for row in as_rows(value))
+
     @property
     def keeps(self) -> bool:
         """Whether inputs of the next run may still be kept."""
@@ -75,7 +80,7 @@ class Predictors(Door):
         """Watch the config, the making of predictors, their handles and runs."""
         self.paddle = paddle
         inference = paddle.inference
-        for name, _method in inspect.getmembers(inference.Config, callable):
+        for name in dir(inference.Config):
             if name.startswith(SETTINGS):
                 self.around(inference.Config, name, after=functools.partial(self._set, name))
         self.around(inference, "create_predictor", before=self._configured, after=self._made)
@@ -111,7 +116,7 @@ class Predictors(Door):
         return {
             "model": os.path.abspath(program) if program else "",
             "params": os.path.abspath(params) if params else "",
-            "digests": file_digests(path for path in (program, params) if path),
+            "digests": self.witness.telling.opens(path for path in (program, params) if path),
             "engine": engine,
             "device": _device(config),
             "precision": _precision(config, engine, settings),
@@ -188,7 +193,7 @@ class Predictors(Door):
         """A run begins: the one before it is complete."""
         self._settle(seen)
         if seen.keeps and seen.inputs and all(value is not None for value in seen.inputs.values()):
-            print_ = "".join(fingerprint(value) for value in seen.inputs.values())
+            print_ = "".join(seen.print_of(name, value) for name, value in seen.inputs.items())
             if print_ not in seen.known and len(seen.inputs) == len(seen.shapes):
                 seen.known.add(print_)
                 seen.latest_print = print_
@@ -271,7 +276,7 @@ class Predictors(Door):
             {
                 "model": program,
                 "params": prefix + ".pdiparams",
-                "digests": file_digests([program, prefix + ".pdiparams"]),
+                "digests": self.witness.telling.opens([program, prefix + ".pdiparams"]),
                 "engine": engine,
                 "device": device.partition(":")[0],
                 "precision": "fp32",

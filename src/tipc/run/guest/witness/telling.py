@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from collections.abc import Iterable
 from typing import Any
 
 from tipc.run.guest.hearing import LIMIT, SECRET, VARIABLE
-from tipc.run.guest.wire import send, send_array
+from tipc.run.guest.wire import OPENED, send, send_array
 
 PATIENCE = 20.0  # seconds: then the keeper does not answer, and the script goes on unseen
+AT_ONCE = 4 << 20  # bytes that the script need not wait for the keeper to take, where the system allows that
 BY_DESCRIPTOR = "fd:"  # a connection which a process has handed to its successor, and the keeper's address
 
 
@@ -43,13 +45,25 @@ class Telling:
             return None
         keys = {}
         for name, value in values.items():
-            key = f"{self.name}.{self.count}"
-            self.count += 1
+            key = self._next_key()
             head = {"key": key, "dtype": value.dtype.str, "shape": list(value.shape)}
-            if not self._send(send_array, head, memoryview(value.tobytes())):
+            if not self._send(send_array, head, memoryview(value.reshape(-1).view("u1"))):
                 return None
             keys[name] = key
         self.left -= size
+        return keys
+
+    def opens(self, paths: Iterable[str]) -> dict[str, str]:
+        """Say that files are about to be opened, and wait until the keeper has them open, too. It makes their
+        digests; here are the keys to those, by absolute path."""
+        keys = {}
+        for name in paths:
+            path = os.path.abspath(name)
+            if not os.path.isfile(path):
+                continue
+            key = self._next_key()
+            if self._send(send, {"opens": path, "key": key}) and self._hears(OPENED):
+                keys[path] = key
         return keys
 
     def facts(self, facts: dict[str, Any], *, final: bool) -> None:
@@ -96,6 +110,22 @@ class Telling:
         os.set_inheritable(descriptor, True)
         return f"{BY_DESCRIPTOR}{descriptor}:{self.invitation}"
 
+    def _next_key(self) -> str:
+        self._connect_if_forked()  # which gives another name
+        key = f"{self.name}.{self.count}"
+        self.count += 1
+        return key
+
+    def _hears(self, answer: bytes) -> bool:
+        """Wait for the keeper's answer."""
+        if self.sock is None:
+            return False
+        try:
+            return self.sock.recv(len(answer)) == answer
+        except OSError:
+            self.close()
+            return False
+
     def _send(self, how: Any, *message: Any) -> bool:
         self._connect_if_forked()
         if self.sock is None:
@@ -121,6 +151,7 @@ def connect(address: str) -> Telling | None:
         return Telling(sock, invitation)
     name, _, secret = address.partition("/")
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, AT_ONCE)
     sock.settimeout(PATIENCE)
     with contextlib.suppress(OSError):
         sock.connect("\0" + name)

@@ -1,0 +1,161 @@
+"""Digests of what predictors open: of the file as it was at that moment, whatever becomes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import select
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tipc.run.guest import opened_files
+from tipc.run.guest.hearing import Hearing
+from tipc.run.guest.opened_files import OpenedFiles
+from tipc.run.guest.witness.telling import Telling, connect
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.pdiparams"
+    path.write_bytes(os.urandom(3 * opened_files.BLOCK + 17))
+    return path
+
+
+def digest_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_file_is_read_a_block_at_a_time(model: Path) -> None:
+    files = OpenedFiles()
+    files.open(str(model), "key")
+    blocks = 0
+    while files.is_reading:
+        files.read_on()
+        blocks += 1
+    assert blocks == 5  # four with something in them
+    assert files.digests == {"key": digest_of(model)}
+
+
+def test_a_file_may_be_moved_or_removed_once_it_is_open(model: Path) -> None:
+    files, digest = OpenedFiles(), digest_of(model)
+    files.open(str(model), "first")
+    model.rename(model.with_name("moved"))
+    files.open(str(model.with_name("moved")), "second")
+    model.with_name("moved").unlink()
+    files.finish()
+    assert files.digests == {"first": digest, "second": digest}
+
+
+def test_a_file_that_is_opened_again_is_not_read_again(model: Path) -> None:
+    files = OpenedFiles()
+    files.open(str(model), "first")
+    files.open(str(model), "while it is read")
+    files.finish()
+    files.open(str(model), "afterwards")
+    assert not files.is_reading
+    assert files.digests == dict.fromkeys(("first", "while it is read", "afterwards"), digest_of(model))
+
+
+def test_a_file_that_is_written_to_while_it_is_read_has_no_digest(model: Path) -> None:
+    files = OpenedFiles()
+    files.open(str(model), "key")
+    files.read_on()
+    with model.open("ab") as file:
+        file.write(b"more")
+    files.finish()
+    assert files.digests == {}
+    files.open(str(model), "as it is now")
+    files.finish()
+    assert files.digests == {"as it is now": digest_of(model)}
+
+
+def test_another_file_of_the_same_name_has_its_own_digest(model: Path) -> None:
+    files, before = OpenedFiles(), digest_of(model)
+    files.open(str(model), "first")
+    other = model.with_name("other")
+    other.write_bytes(b"other weights")
+    other.replace(model)
+    files.open(str(model), "second")
+    files.finish()
+    assert files.digests == {"first": before, "second": digest_of(model)}
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    files = OpenedFiles()
+    for name in ("pipe", ".", "nothing", "a\0b"):
+        files.open(str(tmp_path / name), name)
+    files.open("/dev/zero", "without end")
+    assert not files.is_reading
+    assert files.digests == {}
+
+
+def test_a_step_makes_nobody_read_more_than_the_limit(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_files, "LIMIT", model.stat().st_size + 10)
+    files = OpenedFiles()
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    for name in ("sparse", model.name, "eleven"):
+        if name == "eleven":
+            (tmp_path / name).write_bytes(b"x" * 11)
+        files.open(str(tmp_path / name), name)
+    files.finish()
+    assert list(files.digests) == [model.name]
+
+
+def test_nothing_is_left_open(model: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    files = OpenedFiles()
+    for key in ("first", "second"):
+        files.open(str(model), key)
+    files.open("/dev/zero", "no file")
+    files.finish()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.fixture
+def telling() -> Iterator[tuple[Hearing, Telling]]:
+    """A witness, and the keeper that hears it."""
+    poll = select.poll()
+    hearing = Hearing(poll, launched=False)
+    hearing.step = os.getpid()
+    stop = threading.Event()
+
+    def listen() -> None:
+        while not stop.is_set():
+            for descriptor, _event in poll.poll(10):
+                hearing.hear(descriptor)
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    speaker = connect(hearing.address)
+    assert speaker is not None
+    yield hearing, speaker
+    stop.set()
+    thread.join()
+
+
+def test_a_witness_goes_on_when_the_keeper_has_the_file_open(
+    telling: tuple[Hearing, Telling], model: Path
+) -> None:
+    hearing, speaker = telling
+    digest = digest_of(model)
+    keys = speaker.opens([str(model), str(model.with_name("nothing"))])
+    model.unlink()
+    speaker.facts({"rank": 0}, final=True)
+    assert list(keys) == [str(model)]
+    hearing.files.finish()
+    assert hearing.told()["digests"] == {keys[str(model)]: digest}
+
+
+def test_a_witness_whose_keeper_has_gone_names_no_digest(
+    telling: tuple[Hearing, Telling], model: Path
+) -> None:
+    _hearing, speaker = telling
+    speaker.close()
+    assert speaker.opens([str(model)]) == {}
