@@ -303,6 +303,7 @@ def test_a_server_is_asked_once_for_packages(stage: Bench, warm: LocalExecutor) 
 def test_what_a_training_step_imports_is_there_for_the_next_step(bench: Bench) -> None:
     bench.env.pop("PYTHONUNBUFFERED", None)
     executor = LocalExecutor(grace=0.5)
+    executor.worth_a_server = 1
     text = (
         "import sys, time, paddle\nprint('pluggy' in sys.modules)\nimport pluggy, beside\n"
         "print(pluggy.__version__, paddle.nn.Linear(2, 2)(paddle.ones([1, 2])).shape)\n"
@@ -329,5 +330,18 @@ def test_what_a_training_step_imports_is_there_for_the_next_step(bench: Bench) -
         assert "beside" not in names
         assert not [name for name in names if name.partition(".")[0] in ("paddle", "numpy", "tipc")]
         assert same_in_both(bench, executor, task(None))[0]
+    finally:
+        executor.close()
+
+
+@pytest.mark.paddle
+def test_for_a_few_modules_no_server_is_extended(bench: Bench) -> None:
+    bench.env.pop("PYTHONUNBUFFERED", None)
+    executor = LocalExecutor(grace=0.5)
+    bench.script("import paddle, pluggy\npaddle.nn.Linear(2, 2)(paddle.ones([1, 2]))\n", "step.py")
+    try:
+        task = bench.task(sys.executable, "step.py", facts=bench.directory / "facts", warm=True)
+        assert bench.run(executor, task).warm
+        assert not [server for server in executor.warmth.servers if server.packages]
     finally:
         executor.close()

@@ -12,9 +12,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from tipc.command import Command
 from tipc.errors import TipcError, UsageError, deduplicated, wording
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
-from tipc.plan.model import Plan
+from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import SCRIPT, interpreter
 from tipc.plan.request import PlanOptions
 from tipc.plan.several import plan_each
@@ -199,17 +200,19 @@ def would_run(session: Session) -> frozenset[Key]:
 
 
 def first_tasks(session: Session, *, cold: bool) -> Iterator[Task]:
-    """What a new run will start first in each plan. Not where a script prepares: it may install packages."""
+    """What a new run will start first in each plan, once the data are prepared: one launched, one not."""
     if session.run is not None:
         return  # perhaps nothing of it runs again
     conditions = Conditions(Path(), os.environ, cold=cold, python=session.request.plan.python)
     for plan in session.plans:
-        if any(step.kind == PREPARE and SCRIPT in step.argv for step in plan.steps):
-            continue
+        wanted = {step.id for step in plan.steps if (plan.key, step.id) in session.wanted}
+        prepares = {step.id for step in plan.steps if step.kind == PREPARE}
+        first: dict[str, Step] = {}  # by launcher
         for step in plan.steps:
-            if step.kind != PREPARE and (plan.key, step.id) in session.wanted:
-                yield foreseen(conditions, plan, step)
-                break
+            if step.id in wanted - prepares and wanted.isdisjoint(set(step.needs) - prepares):
+                first.setdefault(Command(step.argv).launcher, step)
+        for step in first.values():
+            yield foreseen(conditions, plan, step)
 
 
 def execute(

@@ -22,6 +22,7 @@ from tipc.command import Command
 from tipc.errors import EnvironmentProblem
 from tipc.run.executors.executor import Task
 from tipc.run.executors.spawner import Spawner
+from tipc.run.guest.installed import Installed, installed_in
 from tipc.run.guest.wire import receive
 
 # Variables that may differ from task to task: no import reads them (where a GPU is seen there is no server).
@@ -56,7 +57,13 @@ class WarmServer:
     packages: Sequence[str] = ()  # modules of those
     refused: Sequence[str] = ()  # those of them that it could not have
     attempt: int = 1  # to have packages; each leaves out what the one before could not have
+    installed: Installed = field(default_factory=dict)  # packages, when it was started
     used: float = field(default_factory=time.monotonic)  # the last time
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether packages were installed or removed since it was started."""
+        return _are_others_now(self.installed)
 
 
 def kind_of(task: Task) -> Kind | None:
@@ -97,6 +104,7 @@ class Warmth:
 
     servers: list[WarmServer] = field(default_factory=list)
     problems: dict[Kind, str] = field(default_factory=dict)  # why a kind stays cold
+    _installed: dict[Kind, Installed] = field(default_factory=dict)  # packages, when it had that problem
     _extended: set[Kind] = field(default_factory=set)  # for which more packages were asked
     _retired: list[WarmServer] = field(default_factory=list)
     _needs: dict[tuple[Kind, str], Mapping[str, str | None]] = field(default_factory=dict)
@@ -107,6 +115,16 @@ class Warmth:
         if not self.servers:
             return None
         return self._server(task, ready=True)
+
+    def outdated(self, task: Task) -> list[WarmServer]:
+        """Servers of the task's kind that lack what was installed since, as by a step that prepares."""
+        kind = kind_of(task)
+        return [server for server in self.servers if server.kind == kind and server.is_outdated]
+
+    def start_again(self, outdated: WarmServer) -> WarmServer | None:
+        """A server in the place of one that lacks what was installed since."""
+        self._extended.discard(outdated.kind)
+        return self._start(outdated.kind, outdated.needs)
 
     def coming(self, task: Task) -> WarmServer | None:
         """A server for the task that is about to be ready."""
@@ -193,6 +211,7 @@ class Warmth:
             return None
         branch = WarmServer(server.kind, server.needs, server.output, spawner, origin=server, packages=names)
         branch.attempt = attempt
+        branch.installed = server.installed
         self.servers.insert(0, branch)  # before the one that has less
         return branch
 
@@ -216,7 +235,9 @@ class Warmth:
 
     def _start(self, kind: Kind, needs: Mapping[str, str | None]) -> WarmServer | None:
         if kind in self.problems:
-            return None
+            if not _are_others_now(self._installed.get(kind, {})):
+                return None
+            del self.problems[kind]  # it may have been a package that was not there yet
         for server in self.servers:
             if server.kind == kind and server.needs == needs:
                 return None
@@ -238,18 +259,22 @@ class Warmth:
         return server
 
     def hear(self, server: WarmServer) -> bool:
-        """A server has something to say: that it is ready. False: it has gone."""
+        """A server has something to say: that it is ready. False: it has gone, or is of no use."""
         told = receive(server.spawner.socket)
         if told is not None and "refused" in told:
             server.refused = told["refused"]
             return False
-        if told is not None:
-            server.ready = True
+        if told is not None and "installed" in told:
+            server.installed = told["installed"]
             return True
+        if told is not None:
+            server.ready = not server.is_outdated
+            return server.ready
         if not server.ready and server.origin is None:
             server.output.seek(0)
             text = server.output.read().decode("utf-8", "replace").strip()
             self.problems[server.kind] = text.rpartition("\n")[2] or "it ended while it imported paddle"
+            self._installed[server.kind] = server.installed
         return False
 
     def retire(self, server: WarmServer) -> None:
@@ -273,3 +298,8 @@ class Warmth:
             server.output.close()
         self.servers.clear()
         self._retired.clear()
+
+
+def _are_others_now(installed: Installed) -> bool:
+    """Whether other packages lie in these folders than did."""
+    return installed_in(installed) != installed

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import importlib
 import importlib.util
+import operator
 import os
 import sys
 import sysconfig
@@ -258,7 +260,10 @@ def _what_differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 def _patched(before: Mapping[str, Mapping[str, Any]]) -> str:
     """Which name of a module that was there before is now another thing; submodules are no such change."""
     for module, names in before.items():
-        for name, value in list(vars(sys.modules[module]).items()):
+        now = vars(sys.modules[module])
+        if len(now) == len(names) and all(map(operator.is_, now.values(), names.values())):
+            continue  # as nearly all are, each time
+        for name, value in list(now.items()):
             was = names.get(name, NOTHING)
             if value is was or f"{module}.{name}" in sys.modules:
                 continue
@@ -293,4 +298,9 @@ def _is_own(origin: str) -> bool:
 
 
 def _is_below(path: str, *schemes: str) -> bool:
-    return any(path.startswith(sysconfig.get_path(scheme) + os.sep) for scheme in schemes)
+    return path.startswith(_directories(schemes))
+
+
+@functools.cache  # asked for every module; to work it out takes longer than many a module takes to import
+def _directories(schemes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sysconfig.get_path(scheme) + os.sep for scheme in schemes)

@@ -15,10 +15,11 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from tipc.run.guest import rendezvous
 from tipc.run.guest.hearing import VARIABLE
+from tipc.run.guest.installed import folders, installed_in
 from tipc.run.guest.keeper import keep
 from tipc.run.guest.launch import Become, Extend, replace_process
 from tipc.run.guest.packages import import_packages, packages_in_use
@@ -49,6 +50,7 @@ def main(argv: list[str]) -> Callable[[], object]:
     requests = socket.socket(fileno=int(argv[1]))
     if argv[2:] != ["warm"]:
         serve(requests, warm=False)
+    send(requests, {"installed": installed_in(folders())})
     preloaded = preload(requests)
     try:
         serve_and_extend(requests, preloaded)
@@ -218,7 +220,12 @@ def launcher(request: dict[str, Any], preloaded: Preloaded) -> Callable[[], obje
 def script_of_rank(rank: dict[str, Any], preloaded: Preloaded) -> Callable[[], object]:
     """In the fork of a rank server: the script of a rank."""
     expect_rank(preloaded, rank["env"])
-    preloaded.imported = partial(set_up_logger_again, preloaded)
+
+    def imported() -> None:
+        set_up_logger_again(preloaded)
+        rendezvous.attach(preloaded.modules["paddle"])
+
+    preloaded.imported = imported
     return script(rank, preloaded)
 
 
