@@ -22,7 +22,7 @@ from tipc.certify.evidence.trials import Answered, Trial, passes_off
 from tipc.run.executors.executor import Task
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.guest.witness.predictors import Predictors
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 from tipc.run.tasks import environment
 
 

@@ -16,8 +16,9 @@ from tipc.certify.evidence.weights_file import find_weights, read_weights
 from tipc.certify.levels import Level
 from tipc.kinds import TRAIN
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run.record.facts import ProcessFacts, StepFacts, read_arrays
+from tipc.run.record.facts import read_arrays
 from tipc.run.record.results import Run, StepResult
+from tipc.run.record.step_facts import ProcessFacts, StepFacts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tipc.certify.scene import PlanScene
 from tipc.kinds import EVAL, EXPORT, TRAIN
 from tipc.plan.model import Step
-from tipc.run.record.facts import EvaluationFacts, NetworkCall, ProcessFacts
+from tipc.run.record.step_facts import EvaluationFacts, NetworkCall, ProcessFacts
 
 Arrays = dict[str, NDArray[Any]]
 MOST_SAMPLES = 8

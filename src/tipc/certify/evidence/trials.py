@@ -24,7 +24,7 @@ from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene
 from tipc.kinds import INFER, INT8, PACT
 from tipc.plan.model import Step
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 
 Arrays = dict[str, NDArray[Any]]
 NATIVE = "native"
