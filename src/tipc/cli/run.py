@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, count, parse, positive_count
@@ -81,9 +82,10 @@ def run_and_conclude(
         run, interrupted = execute(session, executor, settings, progress, argv, beside, make_ready)
         progress.close()
         files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
-        prober = None
+        prober = let_go = None
         if early:
             prober = early[0]
+            let_go = partial(let_go_of, executor, early)
         return conclude(
             run,
             stream,
@@ -93,12 +95,18 @@ def run_and_conclude(
             files=files,
             prober=prober,
             quiet=options.verbosity < 0,
+            let_go=let_go,
         )
     finally:
-        executor.close()  # before the probers, whose processes have their files open
         progress.close()
-        for prober in early:
-            prober.close()
+        let_go_of(executor, early)
+
+
+def let_go_of(executor: Executor, probers: list[Prober]) -> None:
+    """End what ran the steps and the probes, then remove what the probes had open. Can be called twice."""
+    executor.close()
+    for prober in probers:
+        prober.close()
 
 
 def _settings(
@@ -192,6 +200,8 @@ def get_ready(session: Session, executor: Executor, *, cold: bool) -> None:
 
 def make_ready() -> None:
     """While steps run: what the end of the run needs, checked or not."""
+    import concurrent.futures.thread  # noqa: F401
+
     import tipc.report.finish  # noqa: F401
     from tipc.report.html import page
 
@@ -208,14 +218,22 @@ def conclude(
     files: Mapping[str, str] | None = None,
     prober: Prober | None = None,
     quiet: bool = False,
+    let_go: Callable[[], None] | None = None,
 ) -> int:
-    """Certify and report a run that is over; the exit code."""
+    """Certify and report a run that is over; the exit code. ``let_go`` is called when all is asked."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from tipc.report.finish import finish
 
     verdict: Verdict | None = None
     if checks and not interrupted and not run.left_out:
         verdict = check(run, stream, strict=strict, prober=prober, quiet=quiet)
-    finish(run, verdict, stream, files or {})
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # Servers that end and folders that are removed are waited for, a fifth of a second: meanwhile the
+        # report is made. What fails there fails again, and is said, where the caller lets go for good.
+        if let_go is not None:
+            beside.submit(let_go)
+        finish(run, verdict, stream, files or {})
     outdated = run.left_out is not None and run.left_out.code == "steps-outdated"
     if interrupted or outdated:
         stream.write(say("to go on: ") + f"tipc run --resume {run.id}\n")
