@@ -55,21 +55,22 @@ def run(
     The run is recorded below ``$TIPC_HOME`` or ``./.tipc``, as one of the command is.
     """
     from tipc.plan.request import PlanOptions
-    from tipc.run import session as sessions
+    from tipc.run.execution import execute
     from tipc.run.executors.executor_kinds import executor_kind
     from tipc.run.schedule.scheduler import Settings
+    from tipc.run.session import Request, new
     from tipc.run.show.progress import Progress
 
     if isinstance(configs, (str, os.PathLike)):
         configs = [configs]
-    request = sessions.Request(
+    request = Request(
         configs=tuple(map(os.path.abspath, configs)),
         mode=mode,
         plan=options or PlanOptions(),
         expression=select,
         only=",".join(only),
     )
-    session = sessions.new(request)
+    session = new(request)
     kind = executor_kind(executor)
     where = kind.make()
     settings = Settings(
@@ -83,7 +84,7 @@ def run(
     try:
         with open(os.devnull, "w", encoding="utf-8") as nothing:
             progress = Progress(nothing, len(session.wanted))
-            done, interrupted = sessions.execute(session, where, settings, progress, ())
+            done, interrupted = execute(session, where, settings, progress, ())
     finally:
         where.close()
     if interrupted:

@@ -24,7 +24,8 @@ from tipc.certify.evidence.trials import (
 from tipc.certify.evidence.weights_file import digest
 from tipc.plan.model import Step
 from tipc.run.artefacts import digest as file_digest
-from tipc.run.record.facts import (
+from tipc.run.record.results import Run
+from tipc.run.record.step_facts import (
     EvaluationFacts,
     ExportFacts,
     NetworkCall,
@@ -36,7 +37,6 @@ from tipc.run.record.facts import (
     Weights,
     WeightsFile,
 )
-from tipc.run.record.results import Run
 
 Witnessed = dict[tuple[str, str], StepFacts]
 Tried = dict[tuple[str, str], tuple[Answered, ...]]

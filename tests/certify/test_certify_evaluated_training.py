@@ -12,8 +12,8 @@ from certify_facts import Honest, weights_of
 from certify_plain_repo import make_plain_repo
 
 from tipc.certify.verdict import PASS, UNCHECKED, Finding
-from tipc.run.record.facts import EvaluationFacts
 from tipc.run.record.results import Run
+from tipc.run.record.step_facts import EvaluationFacts
 
 Judge = Callable[..., list[Finding]]
 

@@ -35,8 +35,8 @@ from tipc.certify.checks.training_claims import loss_of_no_step, wrong_cost
 from tipc.certify.evidence.images_left import images_not_opened
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
-from tipc.run.record.facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
 from tipc.run.record.results import Run
+from tipc.run.record.step_facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
 
 Judge = Callable[..., list[Finding]]
 
@@ -582,7 +582,7 @@ def test_ranks_that_train_apart_are_found(run: Run, judge: Judge, tmp_path: Path
     from tipc.certify.certifier import findings_of
     from tipc.certify.registry import all_checks
     from tipc.certify.scene import PlanScene
-    from tipc.run.record.facts import StepFacts
+    from tipc.run.record.step_facts import StepFacts
 
     honest = Honest(run)
     plan = run.plans[0]

@@ -19,11 +19,11 @@ from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
 from tipc.certify.evidence.question import Key, Question, QuestionGroup
 from tipc.certify.evidence.trials import Answered, Trial, passes_off
-from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.guest.witness.predictors import Predictors
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
+from tipc.run.tasks import environment
 
 
 def group(repo: Path, interpreter: str = sys.executable) -> QuestionGroup:

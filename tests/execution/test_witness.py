@@ -30,7 +30,8 @@ from witness_scripts import (
 )
 
 from tipc.run.executors.local import LocalExecutor
-from tipc.run.record.facts import ProcessFacts, StepFacts, facts_base, load_facts, read_arrays
+from tipc.run.record.facts import facts_base, load_facts, read_arrays
+from tipc.run.record.step_facts import ProcessFacts, StepFacts
 
 Stage = tuple[Bench, LocalExecutor]
 WAYS = pytest.mark.parametrize("warm", [False, True], ids=["cold", "warm"])

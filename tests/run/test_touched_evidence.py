@@ -11,11 +11,12 @@ from run_plans import plan_of, step
 
 from tipc.plan.model import Plan, Step
 from tipc.reasons import because
+from tipc.run.execution import execute
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.record.results import Run
 from tipc.run.record.run_store import load_run
 from tipc.run.schedule.scheduler import Settings
-from tipc.run.session import Request, Session, execute
+from tipc.run.session import Request, Session
 from tipc.run.show.progress import Progress
 
 # How a step finds the files of the run that it is part of.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 from tipc.certify.evidence.facts_of_run import load_witnessed
 from tipc.certify.evidence.prober import Prober
@@ -30,10 +30,11 @@ def certify(
     prober: Prober | None = None,
 ) -> Verdict:
     """Make every check on a run and write ``verdict.json`` into its directory; ``say`` is told what is being
-    checked. A ``prober`` that was asked before knows answers already."""
+    checked. A ``prober`` that was asked before knows answers already; who made it closes it."""
     tell = say or (lambda text: None)
     witnessed = load_witnessed(run)
-    with closing(prober or Prober(run.directory / "evidence")) as probes:
+    with ExitStack() as stack:
+        probes = prober or stack.enter_context(closing(Prober(run.directory / "evidence")))
         every = range(len(run.plans))
         found = findings_about(run, every, witnessed, ask_probes(run, witnessed, probes, tell), tell)
         doubted = {index for index in every if any(map(is_doubted, found[index]))}

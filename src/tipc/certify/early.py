@@ -21,11 +21,11 @@ from tipc.certify.registry import all_checks
 from tipc.certify.scene import PlanScene
 from tipc.errors import EnvironmentProblem
 from tipc.kinds import EVAL, EXPORT, INFER, TRAIN
-from tipc.plan.model import Plan
+from tipc.plan.model import Key, Plan
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
-from tipc.run.record.facts import StepFacts
-from tipc.run.record.results import Key, Run, StepResult
+from tipc.run.record.results import Run, StepResult
+from tipc.run.record.step_facts import StepFacts
 
 # What must have ended before a cell is asked about; and before it is asked about once more, with what its
 # deployment was fed.

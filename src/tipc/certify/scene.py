@@ -16,8 +16,9 @@ from tipc.certify.evidence.weights_file import find_weights, read_weights
 from tipc.certify.levels import Level
 from tipc.kinds import TRAIN
 from tipc.plan.model import Cell, Plan, Step
-from tipc.run.record.facts import ProcessFacts, StepFacts, read_arrays
+from tipc.run.record.facts import read_arrays
 from tipc.run.record.results import Run, StepResult
+from tipc.run.record.step_facts import ProcessFacts, StepFacts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,10 +122,17 @@ class PlanScene:
 
     def arrays(self, step: Step) -> dict[str, NDArray[Any]]:
         """The arrays that the facts of a step name, by their keys."""
-        facts = self.facts(step)
-        if facts is None or not facts.arrays:
+        path = self.arrays_file(step)
+        if not path:
             return {}
-        return arrays_in(facts.arrays)
+        return arrays_in(path)
+
+    def arrays_file(self, step: Step) -> str:
+        """The file of these arrays; empty: there is none."""
+        facts = self.facts(step)
+        if facts is None:
+            return ""
+        return facts.arrays
 
     def trained_digests(self, cell: str) -> frozenset[str]:
         """The tensors of the weights that a cell's training left, as digests; empty: they are not known."""

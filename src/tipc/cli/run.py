@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tipc.cli.options import Parser, count, parse, positive_count
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from tipc.certify.evidence.prober import Prober
     from tipc.certify.verdict import Verdict
     from tipc.run.executors.executor import Executor
+    from tipc.run.executors.executor_kinds import ExecutorKind
     from tipc.run.record.results import Run
+    from tipc.run.schedule.scheduler import Settings
     from tipc.run.session import Request, Session
     from tipc.run.show.progress import Progress
 
@@ -38,13 +41,7 @@ def main(argv: list[str]) -> int:
         return on_releases(options, argv, main)
     if options.envs:
         raise UsageError("--envs goes with --paddle", remedy="tipc run CONFIG… --paddle 3.1,3.2 --envs DIR")
-    from tipc.plan.plan_text import machine_text
-    from tipc.plan.target.machine import this_machine
-    from tipc.run import session as sessions
     from tipc.run.executors.executor_kinds import executor_kind
-    from tipc.run.schedule.scheduler import Settings
-    from tipc.run.schedule.whole_cores import whole_cores
-    from tipc.run.show.streams import Enduring
 
     session = session_of(options, argv)
     for problem in deduplicated(session.problems):
@@ -52,9 +49,74 @@ def main(argv: list[str]) -> int:
     kind = executor_kind(options.executor)
     if options.dry_run:
         return dry_run(session, sys.stdout) or _code_of_problems(session)
-    machine = this_machine()
     executor = kind.make()
-    settings = Settings(
+    try:
+        get_ready(session, executor, cold=options.cold)
+        # All else is imported from here on, while the server that this has started imports paddle.
+        code = run_and_conclude(session, kind, executor, options, argv)
+    finally:
+        executor.close()
+    return code or _code_of_problems(session)
+
+
+def run_and_conclude(
+    session: Session, kind: ExecutorKind, executor: Executor, options: argparse.Namespace, argv: list[str]
+) -> int:
+    """The steps, the checks and the report; the exit code."""
+    from tipc.plan.plan_text import machine_text
+    from tipc.plan.target.machine import this_machine
+    from tipc.run.execution import execute
+    from tipc.run.show.streams import Enduring
+
+    settings = _settings(session, kind, executor, options)
+    stream = cast("TextIO", Enduring(sys.stdout))
+    progress = _progress(stream, len(session.wanted), options.verbosity)
+    early: list[Prober] = []
+    try:
+        progress.header(session.plans, machine_text(this_machine()))
+        for note in _warnings(session):
+            progress.note(note)
+        beside = None
+        if options.checks:
+            beside = checks_beside(session, executor, early)
+        run, interrupted = execute(session, executor, settings, progress, argv, beside, make_ready)
+        progress.close()
+        files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
+        prober = let_go = None
+        if early:
+            prober = early[0]
+            let_go = partial(let_go_of, executor, early)
+        return conclude(
+            run,
+            stream,
+            interrupted=interrupted,
+            checks=options.checks,
+            strict=options.strict,
+            files=files,
+            prober=prober,
+            quiet=options.verbosity < 0,
+            let_go=let_go,
+        )
+    finally:
+        progress.close()
+        let_go_of(executor, early)
+
+
+def let_go_of(executor: Executor, probers: list[Prober]) -> None:
+    """End what ran the steps and the probes, then remove what the probes had open. Can be called twice."""
+    executor.close()
+    for prober in probers:
+        prober.close()
+
+
+def _settings(
+    session: Session, kind: ExecutorKind, executor: Executor, options: argparse.Namespace
+) -> Settings:
+    """How the steps are run."""
+    from tipc.run.schedule.scheduler import Settings
+    from tipc.run.schedule.whole_cores import whole_cores
+
+    return Settings(
         cores=kind.cores(executor),
         jobs=options.jobs,
         whole_cores=whole_cores(),
@@ -65,39 +127,6 @@ def main(argv: list[str]) -> int:
         cold=options.cold,
         python=session.request.plan.python,
     )
-    stream = cast("TextIO", Enduring(sys.stdout))
-    progress = _progress(stream, len(session.wanted), options.verbosity)
-    early: list[Prober] = []
-    try:
-        get_ready(session, executor, cold=options.cold)
-        progress.header(session.plans, machine_text(machine))
-        for note in _warnings(session):
-            progress.note(note)
-        beside = None
-        if options.checks:
-            beside = checks_beside(session, executor, early)
-        run, interrupted = sessions.execute(session, executor, settings, progress, argv, beside, make_ready)
-        progress.close()
-        files = {name: getattr(options, name) for name in REPORTS if getattr(options, name)}
-        prober = None
-        if early:
-            prober = early[0]
-        code = conclude(
-            run,
-            stream,
-            interrupted=interrupted,
-            checks=options.checks,
-            strict=options.strict,
-            files=files,
-            prober=prober,
-            quiet=options.verbosity < 0,
-        )
-    finally:
-        executor.close()
-        progress.close()
-        for prober in early:
-            prober.close()
-    return code or _code_of_problems(session)
 
 
 def session_of(options: argparse.Namespace, argv: list[str]) -> Session:
@@ -114,8 +143,8 @@ def session_of(options: argparse.Namespace, argv: list[str]) -> Session:
 def _warnings(session: Session) -> Iterator[str]:
     """What a user should know before the first step runs."""
     from tipc.language import sentence
+    from tipc.run.execution import data_at_risk
     from tipc.run.missing import missing_for
-    from tipc.run.session import data_at_risk
 
     for config, paths in data_at_risk(session).items():
         yield say(
@@ -146,7 +175,10 @@ def checks_beside(
     here = executor
 
     def make(directory: Path) -> EarlyChecks:
-        import tipc.certify.certifier  # noqa: F401 - now, while the steps run
+        # Now, while the steps run; the last is what numpy imports for its first median.
+        import numpy.ma  # noqa: F401
+
+        import tipc.certify.certifier  # noqa: F401
         from tipc.certify.early import EarlyChecks
 
         checks = EarlyChecks(session.plans, directory, here)
@@ -168,6 +200,8 @@ def get_ready(session: Session, executor: Executor, *, cold: bool) -> None:
 
 def make_ready() -> None:
     """While steps run: what the end of the run needs, checked or not."""
+    import concurrent.futures.thread  # noqa: F401
+
     import tipc.report.finish  # noqa: F401
     from tipc.report.html import page
 
@@ -184,14 +218,22 @@ def conclude(
     files: Mapping[str, str] | None = None,
     prober: Prober | None = None,
     quiet: bool = False,
+    let_go: Callable[[], None] | None = None,
 ) -> int:
-    """Certify and report a run that is over; the exit code."""
+    """Certify and report a run that is over; the exit code. ``let_go`` is called when all is asked."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from tipc.report.finish import finish
 
     verdict: Verdict | None = None
     if checks and not interrupted and not run.left_out:
         verdict = check(run, stream, strict=strict, prober=prober, quiet=quiet)
-    finish(run, verdict, stream, files or {})
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # Servers that end and folders that are removed are waited for, a fifth of a second: meanwhile the
+        # report is made. What fails there fails again, and is said, where the caller lets go for good.
+        if let_go is not None:
+            beside.submit(let_go)
+        finish(run, verdict, stream, files or {})
     outdated = run.left_out is not None and run.left_out.code == "steps-outdated"
     if interrupted or outdated:
         stream.write(say("to go on: ") + f"tipc run --resume {run.id}\n")
@@ -239,7 +281,7 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
-    from tipc.run.session import would_run
+    from tipc.run.execution import would_run
     from tipc.run.show.failure import pasteable
     from tipc.run.show.progress import place
 
@@ -259,7 +301,7 @@ FIXED = ("config", "mode", "repo", "dialect", "as_upstream", "trace", "shard", "
 def going_on(options: argparse.Namespace, told: frozenset[str]) -> Session:
     """The session of ``--resume`` or ``--rerun-failed``: each option of the call is honoured or refused."""
     from tipc.run.earlier import RerunRules
-    from tipc.run.session import Changes, again
+    from tipc.run.going_on import Changes, again
 
     if options.config:
         raise UsageError(
@@ -295,14 +337,16 @@ def given(argv: list[str]) -> frozenset[str]:
 
 def request_of(options: argparse.Namespace) -> Request:
     """The new run that the options ask for."""
-    from tipc.plan.plan_text import not_planned_text
     from tipc.plan.request import PlanOptions, expand
     from tipc.run.session import Request
 
     if not options.config:
         raise UsageError("which config?", remedy="tipc run CONFIG… [MODE], or tipc run --resume")
     expansion = expand(options.config, options.mode, trace=options.trace)
-    sys.stderr.write(not_planned_text(expansion.left_out, ()))
+    if expansion.left_out:
+        from tipc.plan.plan_text import not_planned_text
+
+        sys.stderr.write(not_planned_text(expansion.left_out, ()))
     configs = expansion.configs
     if options.shard:
         part, parts = options.shard

@@ -13,6 +13,8 @@ from tipc.config.chains import Evidence
 from tipc.kinds import CPU, FP32, TRAIN_CHAIN
 from tipc.reasons import Reason
 
+Key = tuple[str, str]  # Plan.key, Step.id
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

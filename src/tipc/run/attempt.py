@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tipc.command import Command
-from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, PREPARE, TIMEOUT
+from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, TIMEOUT
 from tipc.plan.model import Plan, Step
-from tipc.plan.shell_words import matching
-from tipc.plan.target.interpreter import resolve
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import StaleOutputs, digests, missing, move_stale_outputs, settle
 from tipc.run.executors.executor import Task, TaskOutcome
@@ -21,6 +17,7 @@ from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import facts_base, file_name
 from tipc.run.record.results import StepResult
 from tipc.run.schedule.resources import cores_of
+from tipc.run.tasks import Conditions, argv_of, environment, may_be_warm
 
 
 @dataclass(frozen=True)
@@ -41,18 +38,6 @@ class Attempt:
         return os.path.join(self.plan.repo, self.step.log)
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """What holds for every attempt of a call."""
-
-    run: Path
-    environ: Mapping[str, str]  # the caller's
-    timeout: float | None = None
-    cold: bool = False
-    python: str = ""  # runs in place of the interpreter that an --as-upstream plan names
-    cores: int = 1  # of the machine: what a step that measures asks for
-
-
 def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: int) -> Attempt:
     """Make room for the step: its log, its artefacts' places, its environment."""
     run, root = conditions.run, Path(plan.repo)
@@ -66,14 +51,14 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         cores = conditions.cores
     task = Task(
         name=step.id,
-        argv=_argv(plan, step, conditions.python),
+        argv=argv_of(plan, step, conditions.python),
         cwd=root / step.cwd,
         env=environment(conditions.environ, step.env),
         log=Path(log),
         timeout=conditions.timeout,
         gpus=step.gpus,
         cores=cores,
-        warm=_may_be_warm(conditions, step),
+        warm=may_be_warm(conditions, step),
         facts=facts_base(run, index, step.id),
     )
     attempt = Attempt(
@@ -84,41 +69,6 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
     except OSError as error:
         raise disk_problem(error, root) from error
     return attempt
-
-
-def foreseen(conditions: Conditions, plan: Plan, step: Step) -> Task:
-    """What will be started for a step, as far as an executor can get ready for it. It is not to be run."""
-    return Task(
-        name=step.id,
-        argv=_argv(plan, step, conditions.python),
-        cwd=Path(plan.repo, step.cwd),
-        env=environment(conditions.environ, step.env),
-        log=Path(os.devnull),
-        timeout=None,
-        gpus=step.gpus,
-        warm=_may_be_warm(conditions, step),
-    )
-
-
-def _may_be_warm(conditions: Conditions, step: Step) -> bool:
-    return not conditions.cold and not step.shell and step.kind != PREPARE
-
-
-def _argv(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
-    """What is started: patterns become the files that are there now; one that names none stays as it is."""
-    if step.shell:
-        return ("bash", "-c", step.shell)
-    argv = program(plan, step, python)
-    if not step.globs:
-        return argv
-    folder = os.path.join(plan.repo, step.cwd)
-    words: list[str] = []
-    for word in argv:
-        found: list[str] = []
-        if word in step.globs:
-            found = matching(word, folder)
-        words += found or [word]
-    return tuple(words)
 
 
 def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
@@ -197,25 +147,6 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def environment(base: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """The caller's environment with a step's changes. Python does not hold its output back: logs are live."""
-    made = {"PYTHONUNBUFFERED": "1", **base}
-    for name, value in changes.items():
-        if value is None:
-            made.pop(name, None)
-        else:
-            made[name] = value
-    return made
-
-
-def program(plan: Plan, step: Step, python: str) -> tuple[str, ...]:
-    """The argv to start. A plan as upstream has it keeps the config's word for the interpreter until here."""
-    command = Command(step.argv)
-    if plan.as_upstream and command.interpreter:
-        return command.with_interpreter(resolve(command.interpreter, python).program).argv
-    return step.argv
 
 
 def _new_log(folder: str, name: str) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from tipc.kinds import FAILED, PREPARE, TIMEOUT
 from tipc.message import wording
-from tipc.plan.model import Plan
+from tipc.plan.model import Key, Plan
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import digest
 from tipc.run.inputs import changed
 from tipc.run.record.replay import Replay
-from tipc.run.record.results import Key, StepResult
+from tipc.run.record.results import StepResult
 from tipc.run.schedule.graph import Node
 
 

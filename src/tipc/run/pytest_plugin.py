@@ -16,8 +16,8 @@ import pytest
 
 if TYPE_CHECKING:
     from tipc.plan.model import Plan, Skip, Step
+    from tipc.run.execution import SessionCall
     from tipc.run.record.results import Run
-    from tipc.run.session import SessionCall
 
 pytest_plugins = ("tipc.pytest_checks",)
 FOLDER = "test_tipc"
@@ -157,9 +157,10 @@ def _begin(session: pytest.Session) -> tuple[ExitStack, SessionCall]:
 
     from tipc.plan.request import PlanOptions
     from tipc.plan.target.machine import this_machine
+    from tipc.run.execution import opened
     from tipc.run.executors.local import LocalExecutor
     from tipc.run.schedule.scheduler import Settings
-    from tipc.run.session import Request, Session, opened
+    from tipc.run.session import Request, Session
     from tipc.run.show.progress import Progress
 
     config = session.config

@@ -12,7 +12,7 @@ from tipc.certify.registry import Outcome, check, failed, not_certified, passed,
 from tipc.certify.scene import StepScene
 from tipc.kinds import ACCELERATORS, AMP, CPU
 from tipc.message import Message, wording
-from tipc.run.record.facts import TrainingFacts
+from tipc.run.record.step_facts import TrainingFacts
 
 CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so

@@ -15,7 +15,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import CPU, GPU, find_precision
 from tipc.message import Message, wording
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 
 FIELDS = {
     "env": ("OS_version", "CUDA_version", "CUDNN_version", "drivier_version|driver_version"),

@@ -30,7 +30,7 @@ from tipc.kinds import INT8 as INT8_WORD
 from tipc.message import Message, wording
 from tipc.plan.model import Step
 from tipc.run.artefacts import digest as file_digest
-from tipc.run.record.facts import PredictorFacts, ProcessFacts
+from tipc.run.record.step_facts import PredictorFacts, ProcessFacts
 
 LOOKED_AT = 1000  # samples that the witness tells apart
 WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md has the protocol)"

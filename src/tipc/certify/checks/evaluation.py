@@ -24,7 +24,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import PlanScene, StepScene, once_a_cell
 from tipc.kinds import AMP, PASS, TRAIN
 from tipc.message import wording
-from tipc.run.record.facts import EvaluationFacts, ProcessFacts
+from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
 COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
 FOR_TRAINING = ("train", "training", "trainset", "train_images")

@@ -14,7 +14,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import EXPORT, INT8, PACT
 from tipc.message import Message, wording
-from tipc.run.record.facts import PredictorFacts, ProcessFacts
+from tipc.run.record.step_facts import PredictorFacts, ProcessFacts
 
 SHARE = 0.5  # a first or last layer may well be left in fp32; most may not
 MOVED = 1e-6  # relative: less is rounding

@@ -8,7 +8,7 @@ from typing import Any
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.message import wording
-from tipc.run.record.facts import ProcessFacts
+from tipc.run.record.step_facts import ProcessFacts
 
 
 @check(

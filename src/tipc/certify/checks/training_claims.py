@@ -17,7 +17,7 @@ from tipc.certify.registry import Outcome, check, failed, passed
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP
 from tipc.message import Message, wording
-from tipc.run.record.facts import TrainingFacts
+from tipc.run.record.step_facts import TrainingFacts
 
 # A batch cannot cost less than this share of the time between two steps, of which it is most.
 QUICKEST = 0.25

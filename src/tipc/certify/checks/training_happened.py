@@ -15,7 +15,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import PASS
 from tipc.message import Message, wording
-from tipc.run.record.facts import ProcessFacts, TrainingFacts, WeightsFile
+from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
 
 NO_WITNESS = "run it with `tipc run`: the witness watches every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"

@@ -25,7 +25,7 @@ from tipc.certify.scene import PlanScene
 from tipc.kinds import EXPORT, INFER
 from tipc.message import Message, wording
 from tipc.plan.model import Step
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 
 FEWEST = 2  # images: of one alone it does not show whether answers differ from image to image
 

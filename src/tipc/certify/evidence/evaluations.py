@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tipc.certify.scene import PlanScene
+from tipc.certify.scene import PlanScene, arrays_in
 from tipc.kinds import EVAL, EXPORT, TRAIN
 from tipc.plan.model import Step
-from tipc.run.record.facts import EvaluationFacts, NetworkCall, ProcessFacts
+from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
 Arrays = dict[str, NDArray[Any]]
+Keys = tuple[tuple[str, str], ...]  # name → key of its array
 MOST_SAMPLES = 8
 MOST_BYTES = 48 * 2**20
+
+
+class Feeds(Arrays):
+    """What a model is fed, by the names of its inputs. Once it is made it is not changed."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Of every byte; made once, for the same is fed to several engines, and asked about several times."""
+        total = hashlib.sha256()
+        for name, value in self.items():
+            total.update(f"{name} {value.dtype.str} {value.shape}".encode())
+            total.update(np.ascontiguousarray(value).data)
+        return total.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -26,7 +42,7 @@ class SeenEvaluation:
     step: Step
     facts: EvaluationFacts
     process: ProcessFacts
-    inputs: Arrays
+    inputs: Feeds
     outputs: Arrays
 
     @property
@@ -62,7 +78,8 @@ def seen_evaluation(scene: PlanScene, cell: str) -> SeenEvaluation | None:
                 continue  # the weights have changed since
             if kind == EXPORT and not _has_trained_weights(scene, cell, facts):
                 continue
-            inputs, outputs = _joined(facts.kept, scene.arrays(step))
+            calls = [(tuple(call.inputs.items()), tuple(call.outputs.items())) for call in facts.kept]
+            inputs, outputs = _joined(tuple(calls), scene.arrays_file(step))
             if inputs and outputs:
                 return SeenEvaluation(step, facts, process, inputs, outputs)
     return None
@@ -78,14 +95,18 @@ def _has_trained_weights(scene: PlanScene, cell: str, facts: EvaluationFacts) ->
     return trained <= evaluated or evaluated <= trained
 
 
-def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arrays]:
-    """The first calls of one form, laid together."""
+@lru_cache(maxsize=4)  # each check of a cell asks, and before them who asks the probes
+def _joined(calls: tuple[tuple[Keys, Keys], ...], path: str) -> tuple[Feeds, Arrays]:
+    """The first calls of one form, laid together: their inputs and outputs, of the arrays in a file."""
+    if not path:
+        return Feeds(), {}
+    arrays = arrays_in(path)
     inputs: dict[str, list[NDArray[Any]]] = {}
     outputs: dict[str, list[NDArray[Any]]] = {}
     form: Any = None
     samples = size = 0
-    for call in calls:
-        given, got = _kept(call.inputs, arrays), _kept(call.outputs, arrays)
+    for fed, answered in calls:
+        given, got = _kept(fed, arrays), _kept(answered, arrays)
         every = [*given.values(), *got.values()]
         this = _form(given), _form(got)
         form = form or this
@@ -99,13 +120,13 @@ def _joined(calls: tuple[NetworkCall, ...], arrays: Arrays) -> tuple[Arrays, Arr
         samples += max((len(value) for value in given.values() if value.ndim), default=1)
         if not _can_be_laid_together(every):
             break
-    return _concatenated(inputs), _concatenated(outputs)
+    return Feeds(_concatenated(inputs)), _concatenated(outputs)
 
 
-def _kept(keys: Mapping[str, str], arrays: Arrays) -> Arrays:
+def _kept(keys: Keys, arrays: Arrays) -> Arrays:
     """The arrays of a call that were kept, by their names."""
     found = {}
-    for name, key in keys.items():
+    for name, key in keys:
         if key in arrays:
             found[name] = arrays[key]
     return found

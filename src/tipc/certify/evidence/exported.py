@@ -10,7 +10,7 @@ from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene, once_a_cell
 from tipc.kinds import EXPORT, INFER, ModelFormat, model_formats
 from tipc.plan.model import Step
-from tipc.run.record.facts import ExportFacts, PredictorFacts, StepFacts
+from tipc.run.record.step_facts import ExportFacts, PredictorFacts, StepFacts
 
 
 @dataclass(frozen=True)

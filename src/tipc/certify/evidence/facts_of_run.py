@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tipc.certify.evidence.question import FileState, state_of
 from tipc.errors import EnvironmentProblem
-from tipc.run.record.facts import StepFacts, arrays_file, facts_base, facts_file, load_facts
+from tipc.run.record.facts import arrays_file, facts_base, facts_file, load_facts
 from tipc.run.record.results import Run, StepResult
+from tipc.run.record.step_facts import StepFacts
 
 
 def load_witnessed(run: Run) -> dict[tuple[str, str], StepFacts]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.command import Command
-from tipc.run.record.facts import ProcessFacts
+from tipc.run.record.step_facts import ProcessFacts
 
 MOST = 1000  # images of a process that are known, and files of a folder that are looked at
 OF_A_SAMPLE = 3  # files of one sample at most: a picture, its mask, a second view

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tipc.kinds import LOW_PRECISIONS as LOW
 from tipc.message import Message, wording
-from tipc.run.record.facts import StepFacts
+from tipc.run.record.step_facts import StepFacts
 
 # Operators that mixed precision is for, under the names that paddle has had for them.
 FAMILIES = {

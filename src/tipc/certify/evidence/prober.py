@@ -27,9 +27,9 @@ from tipc.certify.evidence.question import FileState, Question, QuestionGroup, i
 from tipc.certify.evidence.trials import Answered, Trial
 from tipc.message import english_text
 from tipc.npz import read_npz
-from tipc.run.attempt import environment
 from tipc.run.executors.executor import Task, TaskOutcome
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.tasks import environment
 
 PROBE = Path(__file__).parents[1] / "probes" / "probe_main.py"
 TIMEOUT = 300.0  # seconds for one question

@@ -24,9 +24,9 @@ from tipc.kinds import EVAL, EXPORT, FP32, INFER, INT8, TRAIN, model_formats
 from tipc.npz import read_npz
 from tipc.plan.model import Step
 from tipc.plan.target.interpreter import resolve
-from tipc.run.attempt import environment
 from tipc.run.record.facts import file_name
 from tipc.run.record.results import Run
+from tipc.run.tasks import environment
 
 MOST_IMAGES = 16  # of a step
 

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tipc.certify.engines import Model, all_engines, engines_for
-from tipc.certify.evidence.evaluations import SeenEvaluation, seen_evaluation
+from tipc.certify.evidence.evaluations import Feeds, SeenEvaluation, seen_evaluation
 from tipc.certify.evidence.exported import ExportedModel, exported_model, predictors_seen
 from tipc.certify.evidence.params_file import neighbours, write_rounded
 from tipc.certify.evidence.question import digest_of
 from tipc.certify.scene import PlanScene
 from tipc.kinds import INFER, INT8, PACT
 from tipc.plan.model import Step
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 
 Arrays = dict[str, NDArray[Any]]
 NATIVE = "native"
@@ -66,9 +66,10 @@ class Trial:
             repr((str(self.model), files, self.engine, sorted(self.fill.items()), self.batch)).encode()
         )
         total.update(repr((self.inner, self.skip, self.simulated)).encode())
-        for name, value in self.feeds.items():
-            total.update(f"{name} {value.dtype.str} {value.shape}".encode())
-            total.update(np.ascontiguousarray(value).data)
+        feeds = self.feeds
+        if not isinstance(feeds, Feeds):
+            feeds = Feeds(feeds)
+        total.update(feeds.digest.encode())
         return total.hexdigest()
 
 
@@ -237,12 +238,12 @@ def engine_name(engine: str, precision: str) -> str:
     return {"paddle": NATIVE, "jit": NATIVE, "executor": NATIVE}.get(engine, engine)
 
 
-def seeded_inputs(scene: PlanScene, step: Step, model: ExportedModel) -> Arrays:
+def seeded_inputs(scene: PlanScene, step: Step, model: ExportedModel) -> Feeds:
     """The inputs that the witness made for the exported network's InputSpec."""
     if model.facts is None:
-        return {}
+        return Feeds()
     arrays = scene.arrays(step)
-    found = {}
+    found = Feeds()
     for name, key in model.facts.inputs.items():
         if key in arrays:
             found[name] = arrays[key]

@@ -15,12 +15,13 @@ from types import TracebackType
 from typing import Any
 
 from tipc.errors import EnvironmentProblem, TipcError, UsageError, wording
+from tipc.plan.model import Key
 from tipc.report.headline import headline
 from tipc.report.machine_facts import build, fingerprint, machine_name, versions
 from tipc.report.view import RunView
 from tipc.run.record.events import AttemptBegan
 from tipc.run.record.journal import read_events
-from tipc.run.record.results import Key, Run
+from tipc.run.record.results import Run
 
 NAME = "history.sqlite"
 VERSION = 1

@@ -26,6 +26,7 @@ from tipc.report.html.attention import attention
 from tipc.report.html.cell_page import Around, Budget, cell_page
 from tipc.report.html.matrix_table import matrix_table
 from tipc.report.html.past_page import past_page
+from tipc.report.html.pictures import make_pictures_ready
 from tipc.report.html.timeline import timeline
 from tipc.report.machine_facts import machine_name, spoken_machine, versions
 from tipc.report.plain_text import clean, command, duration, figure, one_line
@@ -90,7 +91,9 @@ def page_parts(views: Sequence[RunView], target: Path, past: Past | None = None)
 
 
 def make_ready() -> None:
-    """Compile the templates: that takes half of the time at the end of a run, and needs nothing of it."""
+    """Compile the templates, and import what makes pictures small: half of the time at the end of a run, and
+    nothing of it is needed for that."""
+    make_pictures_ready()
     for name in ("report.html", "cell.html", "macros.html"):
         _templates().get_template(name)
 

@@ -211,6 +211,15 @@ def _listed(path: Path, cwd: Path) -> list[Path]:
     return list(filter(_is_picture, found[: 2 * MOST]))
 
 
+def make_pictures_ready() -> None:
+    """Import what reads the usual forms of pictures, where it is there."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return
+    Image.preinit()
+
+
 def data_uri(path: Path) -> str:
     """The picture as a data address of some kilobytes; empty if it is none or cannot be made small."""
     try:

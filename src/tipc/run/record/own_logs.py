@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from tipc.run.record.results import Key, StepResult
+from tipc.plan.model import Key
+from tipc.run.record.results import StepResult
 
 LOGS = "logs"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tipc.kinds import BLOCKED, INTERRUPTED, PENDING
-from tipc.plan.model import Plan
+from tipc.plan.model import Key, Plan
 from tipc.reasons import because
 from tipc.run.record.events import (
     AttemptBegan,
@@ -23,7 +23,7 @@ from tipc.run.record.events import (
     StepEnded,
     StepOutdated,
 )
-from tipc.run.record.results import Key, StepResult
+from tipc.run.record.results import StepResult
 
 InputDigests = tuple[tuple[str, str], ...]  # name → digest, in order
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from annotated_types import Interval, Predicate
 
 from tipc.kinds import GOOD, PENDING, STATES
-from tipc.plan.model import Plan, Step
+from tipc.plan.model import Key, Plan, Step
 from tipc.reasons import Reason, because
 
 # What a file may say; anything else is damage. The largest dates lie some thousand years ahead.
@@ -24,8 +24,6 @@ Moment = Annotated[float, Interval(ge=0, le=1e11)]  # seconds since the epoch
 Seconds = Annotated[float, Interval(ge=0, le=1e11)]
 State = Annotated[str, Predicate(STATES.__contains__)]
 Count = Annotated[int, Interval(ge=0, le=2**62)]
-
-Key = tuple[str, str]  # Plan.key, Step.id
 
 
 @dataclass(frozen=True, slots=True)

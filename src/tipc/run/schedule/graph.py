@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 from tipc.errors import UsageError, wording
-from tipc.plan.model import Plan, Step
-from tipc.run.record.results import Key
+from tipc.plan.model import Key, Plan, Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from tipc.kinds import PREPARE
-from tipc.plan.model import Plan
+from tipc.plan.model import Key, Plan
 from tipc.plan.prepare import DECLARED
-from tipc.run.record.results import Key
 
 Edges = dict[Key, list[Key]]
 

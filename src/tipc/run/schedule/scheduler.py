@@ -16,19 +16,20 @@ from typing import Protocol
 
 from tipc.kinds import BLOCKED, FAILED, INTERRUPTED, PENDING, PREPARE, TIMEOUT
 from tipc.message import spoken, wording
-from tipc.plan.model import Plan, Step
+from tipc.plan.model import Key, Plan, Step
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import missing
-from tipc.run.attempt import Attempt, Conditions, begin, finish
+from tipc.run.attempt import Attempt, begin, finish
 from tipc.run.earlier import Earlier, KeptResult
 from tipc.run.executors.executor import Executor, Task, TaskOutcome
 from tipc.run.inputs import Inputs
 from tipc.run.record.journal import Journal
-from tipc.run.record.results import Key, StepResult
+from tipc.run.record.results import StepResult
 from tipc.run.schedule.graph import Node
 from tipc.run.schedule.ready_queue import ReadyQueue
 from tipc.run.schedule.resources import ANYTHING, Claim, Resources, claim_of
 from tipc.run.show import results_log
+from tipc.run.tasks import Conditions
 
 PULSE = 0.25
 SYNC = 1.0  # seconds of results that a power cut may cost
