@@ -18,12 +18,6 @@ OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__set
 EARLY = 3  # steps after which the weights of several ranks are compared
 GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
-UNCORRECTED = 0.05  # by which an average that began with zeros may be too small or too large
-# A tensor of few numbers can come back to where it began, with its average far away: of 1,600 random walks
-# with 8 numbers none did, with one number up to every sixth.
-JUDGED = 8
-STRAYED = 1.5  # times its own way: a tensor's average lies no farther off
-HALF_ROUNDING = 1e-3  # of a tensor's size: what storing it in 16 bits does
 
 
 class Training(Door):
@@ -129,14 +123,14 @@ class Training(Door):
         if self.overwritten[identity] <= HABIT:
             self.left[identity] = (self.steps, array(tensor))
 
-    def _as_left(self, parameter: Any) -> Any:
+    def as_left(self, parameter: Any) -> Any:
         """A parameter as the latest step has left it."""
         step, value = self.left.get(id(parameter), (-1, None))
         return value if step == self.steps else parameter
 
-    def _now(self) -> dict[str, Any]:
+    def now(self) -> dict[str, Any]:
         """All parameters, as the latest step has left them."""
-        return weights((item.name, self._as_left(item)) for item in self.parameters.values())
+        return weights((item.name, self.as_left(item)) for item in self.parameters.values())
 
     def _keep_loss(self, loss: float) -> None:
         if len(self.first_losses) < FIRST:
@@ -221,7 +215,7 @@ class Training(Door):
             self.times.append(now - (self.ended or self.begun))
         self.ended = now
         if self.ranks > 1 and len(self.early) < EARLY:
-            self.early.append(self._now()["digest"])
+            self.early.append(self.now()["digest"])
         self.witness.report_if_due()
 
     def _break_off(self) -> None:
@@ -251,83 +245,17 @@ class Training(Door):
         total = sum(math.prod(item.shape) for item in new)
         stride = max(1, math.ceil(total / max(1, room)))
         for item in new:
-            self.samples[id(item)] = (stride, _part(item, stride))
+            self.samples[id(item)] = (stride, part_of(item, stride))
 
     def _change(self) -> float:
         difference = size = 0.0
         for identity, (stride, before) in self.samples.items():
-            after = _part(self._as_left(self.parameters[identity]), stride)
+            after = part_of(self.as_left(self.parameters[identity]), stride)
             difference += float(((after - before) ** 2).sum())
             size += float((before**2).sum())
         if size == 0.0:
             return 0.0 if difference == 0.0 else math.inf
         return math.sqrt(difference / size)
-
-    def compared(self, saved: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Tensors that are being saved against the optimised ones at this moment: ``trained`` is how many of
-        these are among them, ``apart`` how far the others lie off the way that training has gone: what a
-        detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
-        the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
-        them where the rest is as trained: an average would have moved all of them. ``judged`` is how many
-        could be looked at one by one, ``strayed`` which of them lie off their own way."""
-        ours = set()
-        for identity, item in self.parameters.items():
-            if self._as_left(item) is item:
-                ours.add(identity)
-        same = sum(id(tensor) in ours for _path, tensor in saved)
-        if same < len(self.parameters):
-            now = set(self._now()["tensors"].values())
-            same = len(now & set(weights(saved)["tensors"].values()))
-        told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
-        if same < len(self.parameters):
-            told.update(self._detour(self._moved(saved)))
-        return told
-
-    def _moved(self, saved: list[tuple[str, Any]]) -> list[tuple[str, Any, Any, Any]]:
-        """Tensors that training has moved and that are saved by the same name: the name, what is saved, what
-        it is now, what it was at the start."""
-        if self.network is None:
-            return []
-        state = self.network.state_dict()
-        named = {name: tensor for name, tensor in state.items() if id(tensor) in self.samples}
-        found = []
-        for path, tensor in saved:
-            mine = named.get(path, named.get(path.partition(".")[2]))
-            if mine is None or list(mine.shape) != list(tensor.shape):
-                continue
-            stride, before = self.samples[id(mine)]
-            here = _wide(_part(self._as_left(mine), stride))
-            if (here != before).any():
-                found.append((path, _wide(_part(tensor, stride)), here, _wide(before)))
-        return found
-
-    def _detour(self, moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
-        """How far tensors that are not saved as trained lie off the way, and whether others are."""
-        others = [one for one in moved if (one[1] != one[2]).any()]
-        mixed = 0 < len(others) < len(moved)
-        product = sum(float(there @ here) for _path, there, here, _before in others)
-        size = sum(float(here @ here) for _path, _there, here, _before in others)
-        way = math.sqrt(sum(float(((here - before) ** 2).sum()) for _path, _there, here, before in others))
-        if way == 0.0 or size == 0.0:
-            return {}
-        # An average that begins with zeros and is corrected for it may be off by a factor.
-        factor = product / size
-        if mixed or abs(factor - 1.0) > UNCORRECTED:
-            factor = 1.0
-        length = 0.0
-        for end in (2, 3):
-            length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
-        judged = [one for one in others if one[1].size >= JUDGED]
-        strayed = []
-        for path, there, here, before in judged:
-            if _strayed(there / factor, here, before):
-                strayed.append(path)
-        return {
-            "apart": max(0.0, length / way - 1.0),
-            "changed": others[0][0] if mixed else "",
-            "judged": len(judged),
-            "strayed": strayed,
-        }
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """``training``, if there was any."""
@@ -361,7 +289,7 @@ class Training(Door):
             "gathered": self.gathered,
         }
         if final:
-            told["after"] = self._now()
+            told["after"] = self.now()
             told["change"] = self._change()
         told["own_seconds"] = self.witness.own_seconds
         return {"training": told}
@@ -401,28 +329,12 @@ def is_zero(gradient: Any) -> bool:
         return False
 
 
-def _part(parameter: Any, stride: int) -> Any:
+def part_of(parameter: Any, stride: int) -> Any:
     import numpy
 
     value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
     value = value.reshape(-1)[::stride]
     return numpy.array(value, dtype=numpy.float32)
-
-
-def _strayed(there: Any, here: Any, before: Any) -> bool:
-    """One tensor lies off its own way from the start to here: trained weights that were scaled do, where they
-    are large and were moved little."""
-    length = _norm(there - before) + _norm(there - here)
-    way = _norm(here - before)
-    return length > (1.0 + STRAYED) * way + 2.0 * HALF_ROUNDING * _norm(here)
-
-
-def _norm(values: Any) -> float:
-    return math.sqrt(float(values @ values))
-
-
-def _wide(part: Any) -> Any:
-    return part.astype("float64")
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
