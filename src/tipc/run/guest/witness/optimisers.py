@@ -103,7 +103,7 @@ class Training(Door):
         self.backwards += 1
         self.unused += 1
         if self.before is None and self.network is not None:
-            self.add([item for item in self.network.parameters() if not item.stop_gradient])
+            self.add([item for item in self.network.parameters() if is_trainable(item)])
         if tensor.size != 1:
             return
         loss = self._scaled.pop(id(tensor), None)
@@ -309,7 +309,13 @@ def _parameters(optimiser: Any) -> list[Any]:
     found: list[Any] = []
     for item in optimiser._parameter_list or []:
         found += item["params"] if isinstance(item, dict) else [item]
-    return [item for item in found if not item.stop_gradient]
+    return [item for item in found if is_trainable(item)]
+
+
+def is_trainable(parameter: Any) -> bool:
+    """Whether gradients are for it. A statistic that an operator writes in place (a quantiser's scale) is
+    made frozen, and looks trainable after the first call: then it is the operator's result, and no leaf."""
+    return not parameter.stop_gradient and bool(getattr(parameter, "is_leaf", True))
 
 
 def _can_move(parameter: Any, gradient: Any) -> bool:
