@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from tipc.run.guest.witness.door import Door
-from tipc.run.guest.witness.optimisers import Training, part_of
+from tipc.run.guest.witness.optimisers import Training, norm_of, part_of
 from tipc.run.guest.witness.tensors import leaves, weights
 
 MOST = 256  # files of either kind; then the last one is replaced
@@ -18,6 +18,7 @@ UNCORRECTED = 0.05  # by which an average that began with zeros may be too small
 JUDGED = 8
 STRAYED = 1.5  # times its own way: a tensor's average lies no farther off
 HALF_ROUNDING = 1e-3  # of a tensor's size: what storing it in 16 bits does
+AVERAGING = 1e-6  # of the weights' size: what rounding does to an average of them, in 32 bits
 
 
 class WeightsFiles(Door):
@@ -137,6 +138,7 @@ def _detour(moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
     for path, there, here, before in judged:
         if _strayed(there / factor, here, before):
             strayed.append(path)
+    length -= 2.0 * AVERAGING * math.sqrt(size)
     return {
         "apart": max(0.0, length / way - 1.0),
         "changed": others[0][0] if mixed else "",
@@ -148,13 +150,9 @@ def _detour(moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
 def _strayed(there: Any, here: Any, before: Any) -> bool:
     """One tensor lies off its own way from the start to here: trained weights that were scaled do, where they
     are large and were moved little."""
-    length = _norm(there - before) + _norm(there - here)
-    way = _norm(here - before)
-    return length > (1.0 + STRAYED) * way + 2.0 * HALF_ROUNDING * _norm(here)
-
-
-def _norm(values: Any) -> float:
-    return math.sqrt(float(values @ values))
+    length = norm_of(there - before) + norm_of(there - here)
+    way = norm_of(here - before)
+    return length > (1.0 + STRAYED) * way + 2.0 * HALF_ROUNDING * norm_of(here)
 
 
 def _wide(part: Any) -> Any:

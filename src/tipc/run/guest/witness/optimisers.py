@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 from tipc.run.guest.witness.door import Door, is_watched
@@ -18,6 +19,10 @@ OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__set
 EARLY = 3  # steps after which the weights of several ranks are compared
 GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
+SWALLOWED = 0.25  # of the distance to the next number: adding less than half of it changes nothing
+FAR = 0.01  # of the way of the tensor that went farthest: less shows no rate, a first gradient may be tiny
+BEYOND = 10.0  # times that way: so far goes no tensor whose first gradient came after those that were seen
+DECAYED = 1e-3  # of a tensor's size: weight decay alone moves it no farther in steps that rounding swallows
 
 
 class Training(Door):
@@ -44,6 +49,7 @@ class Training(Door):
         self.looked = 0  # steps before which gradients were looked at
         self.reached: set[str] = set()  # names of those that had a gradient then
         self.graded: dict[str, None] = {}  # and one that could move them
+        self.pulls: dict[int, Any] = {}  # how large that was at most, number by number as in ``samples``
         self.zero: set[str] = set()  # and one that was 0 throughout
         self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
         self.before: dict[str, Any] | None = None
@@ -184,8 +190,19 @@ class Training(Door):
                 self.reached.add(item.name)
                 if _can_move(item, gradient):
                     self.graded[item.name] = None
+                    self._keep_pull(item, gradient)
                 elif is_zero(gradient):
                     self.zero.add(item.name)
+
+    def _keep_pull(self, parameter: Any, gradient: Any) -> None:
+        import numpy
+
+        identity = id(parameter)
+        try:
+            pull = abs(part_of(gradient, self.samples[identity][0]))
+        except Exception:  # noqa: BLE001  (of rows of an embedding, which are no array)
+            return
+        self.pulls[identity] = numpy.maximum(pull, self.pulls.get(identity, 0.0))
 
     @property
     def is_stepping(self) -> bool:
@@ -247,15 +264,62 @@ class Training(Door):
         for item in new:
             self.samples[id(item)] = (stride, part_of(item, stride))
 
-    def _change(self) -> float:
-        difference = size = 0.0
+    def _differences(self) -> dict[int, Any]:
+        """By how much each tensor is another than before the first step, number by number."""
+        found = {}
         for identity, (stride, before) in self.samples.items():
-            after = part_of(self.as_left(self.parameters[identity]), stride)
-            difference += float(((after - before) ** 2).sum())
-            size += float((before**2).sum())
+            found[identity] = part_of(self.as_left(self.parameters[identity]), stride) - before
+        return found
+
+    def _change(self, differences: dict[int, Any]) -> float:
+        """Of all tensors, or of those that had a gradient: clipping values of 100 that none has reached yet
+        would be nearly all that the weights are measured by."""
+        change = self._change_of(differences, self.samples)
+        if len(self.pulls) * 2 > len(self.samples):
+            graded = self._change_of(differences, self.pulls)
+            if math.isfinite(graded):
+                change = max(change, graded)
+        return change
+
+    def _change_of(self, differences: dict[int, Any], identities: Iterable[int]) -> float:
+        difference = size = 0.0
+        for identity in identities:
+            difference += float((differences[identity] ** 2).sum())
+            size += float((self.samples[identity][1] ** 2).sum())
         if size == 0.0:
             return 0.0 if difference == 0.0 else math.inf
         return math.sqrt(difference / size)
+
+    def _rate(self, differences: dict[int, Any]) -> float:
+        """How far a step went for a gradient, of the tensors that went farthest: one that was moved by hand
+        is among them. 0 if none had a gradient, or if one that had none went by more than decay and farther
+        than a gradient that came later would take it."""
+        ways = {key: float(abs(value).max(initial=0.0)) for key, value in differences.items()}
+        farthest = max((ways[key] for key in self.pulls), default=0.0)
+        rate = 0.0
+        for identity, way in ways.items():
+            pull = float(self.pulls[identity].max(initial=0.0)) if identity in self.pulls else 0.0
+            if pull > 0.0 and way >= FAR * farthest:
+                rate = max(rate, way / pull / max(1, self.steps))
+            size = norm_of(self.samples[identity][1])
+            if pull == 0.0 and way > BEYOND * farthest and norm_of(differences[identity]) > DECAYED * size:
+                return 0.0
+        return rate
+
+    def _lost(self, differences: dict[int, Any]) -> set[str]:
+        """Names of tensors that stayed because rounding swallows steps as small as those that were taken,
+        as a warm-up begins with."""
+        import numpy
+
+        rate = self._rate(differences)
+        lost = set()
+        for identity, pull in self.pulls.items():
+            if rate == 0.0 or differences[identity].any():
+                continue
+            room = numpy.spacing(abs(self.samples[identity][1]))
+            if (rate * pull.astype("float64") <= SWALLOWED * room).all():
+                lost.add(self.parameters[identity].name)
+        return lost
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """``training``, if there was any."""
@@ -290,7 +354,10 @@ class Training(Door):
         }
         if final:
             told["after"] = self.now()
-            told["change"] = self._change()
+            differences = self._differences()
+            told["change"] = self._change(differences)
+            lost = self._lost(differences)
+            told["with_gradient"] = [name for name in self.graded if name not in lost]
         told["own_seconds"] = self.witness.own_seconds
         return {"training": told}
 
@@ -341,6 +408,10 @@ def part_of(parameter: Any, stride: int) -> Any:
     value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
     value = value.reshape(-1)[::stride]
     return numpy.array(value, dtype=numpy.float32)
+
+
+def norm_of(values: Any) -> float:
+    return math.sqrt(float(values @ values))
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
