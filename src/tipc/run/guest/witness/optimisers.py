@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 from tipc.run.guest.witness.door import Door, is_watched
@@ -18,12 +19,10 @@ OVERWRITING = ("set_value", "copy_", "fill_", "zero_", "scale_", "clip_", "__set
 EARLY = 3  # steps after which the weights of several ranks are compared
 GRADIENTS = 3  # steps before which gradients are looked at
 COMPARED = 4 << 20  # numbers of the weights that are kept to tell by how much they change
-UNCORRECTED = 0.05  # by which an average that began with zeros may be too small or too large
-# A tensor of few numbers can come back to where it began, with its average far away: of 1,600 random walks
-# with 8 numbers none did, with one number up to every sixth.
-JUDGED = 8
-STRAYED = 1.5  # times its own way: a tensor's average lies no farther off
-HALF_ROUNDING = 1e-3  # of a tensor's size: what storing it in 16 bits does
+SWALLOWED = 0.25  # of the distance to the next number: adding less than half of it changes nothing
+FAR = 0.01  # of the way of the tensor that went farthest: less shows no rate, a first gradient may be tiny
+BEYOND = 10.0  # times that way: so far goes no tensor whose first gradient came after those that were seen
+DECAYED = 1e-3  # of a tensor's size: weight decay alone moves it no farther in steps that rounding swallows
 
 
 class Training(Door):
@@ -50,6 +49,7 @@ class Training(Door):
         self.looked = 0  # steps before which gradients were looked at
         self.reached: set[str] = set()  # names of those that had a gradient then
         self.graded: dict[str, None] = {}  # and one that could move them
+        self.pulls: dict[int, Any] = {}  # how large that was at most, number by number as in ``samples``
         self.zero: set[str] = set()  # and one that was 0 throughout
         self.samples: dict[int, Any] = {}  # their numbers before the first step, or a part of them
         self.before: dict[str, Any] | None = None
@@ -109,7 +109,7 @@ class Training(Door):
         self.backwards += 1
         self.unused += 1
         if self.before is None and self.network is not None:
-            self.add([item for item in self.network.parameters() if not item.stop_gradient])
+            self.add([item for item in self.network.parameters() if is_trainable(item)])
         if tensor.size != 1:
             return
         loss = self._scaled.pop(id(tensor), None)
@@ -129,14 +129,14 @@ class Training(Door):
         if self.overwritten[identity] <= HABIT:
             self.left[identity] = (self.steps, array(tensor))
 
-    def _as_left(self, parameter: Any) -> Any:
+    def as_left(self, parameter: Any) -> Any:
         """A parameter as the latest step has left it."""
         step, value = self.left.get(id(parameter), (-1, None))
         return value if step == self.steps else parameter
 
-    def _now(self) -> dict[str, Any]:
+    def now(self) -> dict[str, Any]:
         """All parameters, as the latest step has left them."""
-        return weights((item.name, self._as_left(item)) for item in self.parameters.values())
+        return weights((item.name, self.as_left(item)) for item in self.parameters.values())
 
     def _keep_loss(self, loss: float) -> None:
         if len(self.first_losses) < FIRST:
@@ -190,8 +190,19 @@ class Training(Door):
                 self.reached.add(item.name)
                 if _can_move(item, gradient):
                     self.graded[item.name] = None
+                    self._keep_pull(item, gradient)
                 elif is_zero(gradient):
                     self.zero.add(item.name)
+
+    def _keep_pull(self, parameter: Any, gradient: Any) -> None:
+        import numpy
+
+        identity = id(parameter)
+        try:
+            pull = abs(part_of(gradient, self.samples[identity][0]))
+        except Exception:  # noqa: BLE001  (of rows of an embedding, which are no array)
+            return
+        self.pulls[identity] = numpy.maximum(pull, self.pulls.get(identity, 0.0))
 
     @property
     def is_stepping(self) -> bool:
@@ -221,7 +232,7 @@ class Training(Door):
             self.times.append(now - (self.ended or self.begun))
         self.ended = now
         if self.ranks > 1 and len(self.early) < EARLY:
-            self.early.append(self._now()["digest"])
+            self.early.append(self.now()["digest"])
         self.witness.report_if_due()
 
     def _break_off(self) -> None:
@@ -251,83 +262,64 @@ class Training(Door):
         total = sum(math.prod(item.shape) for item in new)
         stride = max(1, math.ceil(total / max(1, room)))
         for item in new:
-            self.samples[id(item)] = (stride, _part(item, stride))
+            self.samples[id(item)] = (stride, part_of(item, stride))
 
-    def _change(self) -> float:
-        difference = size = 0.0
+    def _differences(self) -> dict[int, Any]:
+        """By how much each tensor is another than before the first step, number by number."""
+        found = {}
         for identity, (stride, before) in self.samples.items():
-            after = _part(self._as_left(self.parameters[identity]), stride)
-            difference += float(((after - before) ** 2).sum())
-            size += float((before**2).sum())
+            found[identity] = part_of(self.as_left(self.parameters[identity]), stride) - before
+        return found
+
+    def _change(self, differences: dict[int, Any]) -> float:
+        """Of all tensors, or of those that had a gradient: clipping values of 100 that none has reached yet
+        would be nearly all that the weights are measured by."""
+        change = self._change_of(differences, self.samples)
+        if len(self.pulls) * 2 > len(self.samples):
+            graded = self._change_of(differences, self.pulls)
+            if math.isfinite(graded):
+                change = max(change, graded)
+        return change
+
+    def _change_of(self, differences: dict[int, Any], identities: Iterable[int]) -> float:
+        difference = size = 0.0
+        for identity in identities:
+            difference += float((differences[identity] ** 2).sum())
+            size += float((self.samples[identity][1] ** 2).sum())
         if size == 0.0:
             return 0.0 if difference == 0.0 else math.inf
         return math.sqrt(difference / size)
 
-    def compared(self, saved: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Tensors that are being saved against the optimised ones at this moment: ``trained`` is how many of
-        these are among them, ``apart`` how far the others lie off the way that training has gone: what a
-        detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
-        the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
-        them where the rest is as trained: an average would have moved all of them. ``judged`` is how many
-        could be looked at one by one, ``strayed`` which of them lie off their own way."""
-        ours = set()
-        for identity, item in self.parameters.items():
-            if self._as_left(item) is item:
-                ours.add(identity)
-        same = sum(id(tensor) in ours for _path, tensor in saved)
-        if same < len(self.parameters):
-            now = set(self._now()["tensors"].values())
-            same = len(now & set(weights(saved)["tensors"].values()))
-        told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
-        if same < len(self.parameters):
-            told.update(self._detour(self._moved(saved)))
-        return told
+    def _rate(self, differences: dict[int, Any]) -> float:
+        """How far a step went for a gradient, of the tensors that went farthest: one that was moved by hand
+        is among them. 0 if none had a gradient, or if one that had none went by more than decay and farther
+        than a gradient that came later would take it."""
+        ways = {key: float(abs(value).max(initial=0.0)) for key, value in differences.items()}
+        farthest = max((ways[key] for key in self.pulls), default=0.0)
+        rate = 0.0
+        for identity, way in ways.items():
+            pull = float(self.pulls[identity].max(initial=0.0)) if identity in self.pulls else 0.0
+            if pull > 0.0 and way >= FAR * farthest:
+                rate = max(rate, way / pull / max(1, self.steps))
+            size = norm_of(self.samples[identity][1])
+            if pull == 0.0 and way > BEYOND * farthest and norm_of(differences[identity]) > DECAYED * size:
+                return 0.0
+        return rate
 
-    def _moved(self, saved: list[tuple[str, Any]]) -> list[tuple[str, Any, Any, Any]]:
-        """Tensors that training has moved and that are saved by the same name: the name, what is saved, what
-        it is now, what it was at the start."""
-        if self.network is None:
-            return []
-        state = self.network.state_dict()
-        named = {name: tensor for name, tensor in state.items() if id(tensor) in self.samples}
-        found = []
-        for path, tensor in saved:
-            mine = named.get(path, named.get(path.partition(".")[2]))
-            if mine is None or list(mine.shape) != list(tensor.shape):
+    def _lost(self, differences: dict[int, Any]) -> set[str]:
+        """Names of tensors that stayed because rounding swallows steps as small as those that were taken,
+        as a warm-up begins with."""
+        import numpy
+
+        rate = self._rate(differences)
+        lost = set()
+        for identity, pull in self.pulls.items():
+            if rate == 0.0 or differences[identity].any():
                 continue
-            stride, before = self.samples[id(mine)]
-            here = _wide(_part(self._as_left(mine), stride))
-            if (here != before).any():
-                found.append((path, _wide(_part(tensor, stride)), here, _wide(before)))
-        return found
-
-    def _detour(self, moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
-        """How far tensors that are not saved as trained lie off the way, and whether others are."""
-        others = [one for one in moved if (one[1] != one[2]).any()]
-        mixed = 0 < len(others) < len(moved)
-        product = sum(float(there @ here) for _path, there, here, _before in others)
-        size = sum(float(here @ here) for _path, _there, here, _before in others)
-        way = math.sqrt(sum(float(((here - before) ** 2).sum()) for _path, _there, here, before in others))
-        if way == 0.0 or size == 0.0:
-            return {}
-        # An average that begins with zeros and is corrected for it may be off by a factor.
-        factor = product / size
-        if mixed or abs(factor - 1.0) > UNCORRECTED:
-            factor = 1.0
-        length = 0.0
-        for end in (2, 3):
-            length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
-        judged = [one for one in others if one[1].size >= JUDGED]
-        strayed = []
-        for path, there, here, before in judged:
-            if _strayed(there / factor, here, before):
-                strayed.append(path)
-        return {
-            "apart": max(0.0, length / way - 1.0),
-            "changed": others[0][0] if mixed else "",
-            "judged": len(judged),
-            "strayed": strayed,
-        }
+            room = numpy.spacing(abs(self.samples[identity][1]))
+            if (rate * pull.astype("float64") <= SWALLOWED * room).all():
+                lost.add(self.parameters[identity].name)
+        return lost
 
     def facts(self, *, final: bool) -> dict[str, Any]:
         """``training``, if there was any."""
@@ -361,8 +353,11 @@ class Training(Door):
             "gathered": self.gathered,
         }
         if final:
-            told["after"] = self._now()
-            told["change"] = self._change()
+            told["after"] = self.now()
+            differences = self._differences()
+            told["change"] = self._change(differences)
+            lost = self._lost(differences)
+            told["with_gradient"] = [name for name in self.graded if name not in lost]
         told["own_seconds"] = self.witness.own_seconds
         return {"training": told}
 
@@ -381,7 +376,13 @@ def _parameters(optimiser: Any) -> list[Any]:
     found: list[Any] = []
     for item in optimiser._parameter_list or []:
         found += item["params"] if isinstance(item, dict) else [item]
-    return [item for item in found if not item.stop_gradient]
+    return [item for item in found if is_trainable(item)]
+
+
+def is_trainable(parameter: Any) -> bool:
+    """Whether gradients are for it. A statistic that an operator writes in place (a quantiser's scale) is
+    made frozen, and looks trainable after the first call: then it is the operator's result, and no leaf."""
+    return not parameter.stop_gradient and bool(getattr(parameter, "is_leaf", True))
 
 
 def _can_move(parameter: Any, gradient: Any) -> bool:
@@ -401,7 +402,7 @@ def is_zero(gradient: Any) -> bool:
         return False
 
 
-def _part(parameter: Any, stride: int) -> Any:
+def part_of(parameter: Any, stride: int) -> Any:
     import numpy
 
     value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
@@ -409,20 +410,8 @@ def _part(parameter: Any, stride: int) -> Any:
     return numpy.array(value, dtype=numpy.float32)
 
 
-def _strayed(there: Any, here: Any, before: Any) -> bool:
-    """One tensor lies off its own way from the start to here: trained weights that were scaled do, where they
-    are large and were moved little."""
-    length = _norm(there - before) + _norm(there - here)
-    way = _norm(here - before)
-    return length > (1.0 + STRAYED) * way + 2.0 * HALF_ROUNDING * _norm(here)
-
-
-def _norm(values: Any) -> float:
+def norm_of(values: Any) -> float:
     return math.sqrt(float(values @ values))
-
-
-def _wide(part: Any) -> Any:
-    return part.astype("float64")
 
 
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
