@@ -45,6 +45,8 @@ FINDINGS_RUN = {
     "{file} changed while the steps ran": "步骤运行期间 {file} 被改动",
     "{file} and {more} more changed while the steps ran": "步骤运行期间 {file} 及另外 {more} 个文件被改动",
     "as they were": "没有变化",
+    "could not be watched: {doors}": "无法观察：{doors}",
+    "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",
     "{model}: {steps} steps against what was seen of them": "{model}：将 {steps} 个步骤与观测到的事实核对",
     "what rounding does to the exported models": "舍入对导出模型的影响",
