@@ -45,6 +45,16 @@ FINDINGS_RUN = {
     "{file} changed while the steps ran": "步骤运行期间 {file} 被改动",
     "{file} and {more} more changed while the steps ran": "步骤运行期间 {file} 及另外 {more} 个文件被改动",
     "as they were": "没有变化",
+    "all {samples} samples that the network was fed are the same; the evaluation opened {images} images": (
+        "送入网络的 {samples} 个样本全部相同；评估打开了 {images} 张图片"
+    ),
+    "{samples} samples were fed to the network, {different} of them different; {opened} images were "
+    "opened": "送入网络 {samples} 个样本，其中互不相同的 {different} 个；打开的图片有 {opened} 张",
+    "of {samples} pictures that the network was fed {different} are no other one moved or turned; {opened} "
+    "images were opened": (
+        "送入网络的 {samples} 张图片中，不是由另一张平移或翻转而来的有 {different} 张；"
+        "打开的图片有 {opened} 张"
+    ),
     "could not be watched: {doors}": "无法观察：{doors}",
     "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.command import Command
+from tipc.run.artefacts import digest
 from tipc.run.record.facts import ProcessFacts
 
 MOST = 1000  # images of a process that are known, and files of a folder that are looked at
@@ -37,6 +42,36 @@ def images_not_opened(process: ProcessFacts, of_training: Collection[str], argv:
 def images_not_fed(process: ProcessFacts, samples: int) -> bool:
     """An evaluation opened far more images than it fed to the network."""
     return len(process.images) > OF_A_SAMPLE * max(samples, 1)
+
+
+def images_instead(images: Sequence[str], different: int, samples: int) -> int:
+    """How many different images were opened, where far fewer were fed and those again and again; else 0.
+
+    A sample may have several files, a sampler repeats the last one to fill a batch, and an evaluation may go
+    through its images twice.
+    """
+    if not different or different >= min(samples, len(images)):
+        return 0
+    opened = different_images(images)
+    if different * OF_A_SAMPLE < opened or different * 2 < samples <= opened:
+        return opened
+    return 0
+
+
+def different_images(paths: Iterable[str]) -> int:
+    """How many of these files have different contents: of one folder and one kind, where most are."""
+    groups: dict[tuple[Path, str], set[str]] = {}
+    for name in paths:
+        path = Path(name)
+        if path.is_file():
+            groups.setdefault((path.parent, path.suffix), set()).add(digest(path))
+    return max(map(len, groups.values()), default=0)
+
+
+def different_pictures(pictures: Iterable[NDArray[Any]]) -> int:
+    """How many pictures there are that are no other one moved or turned: their numbers, wherever they
+    stand."""
+    return len({np.sort(picture, axis=None).tobytes() for picture in pictures})
 
 
 def images_in(folder: Path) -> list[str]:

@@ -114,6 +114,7 @@ class EvaluationFacts:
     kept: tuple[NetworkCall, ...]  # the first ones
     image_statistics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # mean, std by channel
     different_inputs: int = 0  # distinct first inputs among all calls (by digest)
+    different_samples: int = 0  # and distinct rows of them, among the first ten thousand; 0: unknown
 
 
 @dataclass(frozen=True)
