@@ -45,6 +45,12 @@ FINDINGS_RUN = {
     "{file} changed while the steps ran": "步骤运行期间 {file} 被改动",
     "{file} and {more} more changed while the steps ran": "步骤运行期间 {file} 及另外 {more} 个文件被改动",
     "as they were": "没有变化",
+    "scripts that were not there before: {count}, {first} for one": (
+        "运行前不存在的脚本有 {count} 个，例如 {first}"
+    ),
+    "write generated scripts into the output directory; a later step may import what lies elsewhere": (
+        "把生成的脚本写进输出目录；放在别处的，后面的步骤可能会导入"
+    ),
     "all {samples} samples that the network was fed are the same; the evaluation opened {images} images": (
         "送入网络的 {samples} 个样本全部相同；评估打开了 {images} 张图片"
     ),
