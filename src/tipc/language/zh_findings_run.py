@@ -61,6 +61,26 @@ FINDINGS_RUN = {
         "送入网络的 {samples} 张图片中，不是由另一张平移或翻转而来的有 {different} 张；"
         "打开的图片有 {opened} 张"
     ),
+    "the network was fed the same batch in all of its {calls} calls, and {left} images for training were "
+    "never opened; no list of files was read that leaves them out": (
+        "网络的 {calls} 次调用送入的都是同一个批次，而训练用的图片中有 {left} 张从未打开；"
+        "没有读取过把它们排除在外的文件列表"
+    ),
+    "train on all of the images, or name those that are meant in a list": (
+        "用全部图片训练，或在列表中写明要用哪些"
+    ),
+    "{frozen} of {all} numbers of the network are frozen, {first} for one, and nothing was loaded before": (
+        "网络的 {all} 个数值中有 {frozen} 个被冻结（例如 {first}），之前也没有加载过任何权重"
+    ),
+    "load the weights of what is frozen with paddle.load, or train it": (
+        "用 paddle.load 加载被冻结部分的权重，或者训练它"
+    ),
+    "{standing} of {steps} steps were taken at a learning rate of 0": (
+        "{steps} 步中有 {standing} 步的学习率为 0"
+    ),
+    "set a learning rate above 0, and a schedule that lasts as long as the training": (
+        "把学习率设为大于 0，并让调度与训练一样长"
+    ),
     "could not be watched: {doors}": "无法观察：{doors}",
     "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",

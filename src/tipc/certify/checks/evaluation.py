@@ -19,6 +19,7 @@ from tipc.certify.evidence.images_left import (
     images_instead,
     images_not_fed,
     images_not_opened,
+    training_folder,
 )
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
@@ -32,7 +33,6 @@ from tipc.message import Message, wording
 from tipc.run.record.facts import EvaluationFacts, ProcessFacts
 
 COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
-FOR_TRAINING = ("train", "training", "trainset", "train_images")
 FOR_EVALUATION = re.compile(r"(?:val|valid|validation|test|testing|eval|dev)(?:set|_images)?$", re.IGNORECASE)
 ROUNDED = 6e-4  # what printing three or four digits rounds away
 
@@ -356,14 +356,6 @@ def has_images(folder: Path) -> bool:
         if path.suffix.lower() in IMAGES:
             return True
     return False
-
-
-def training_folder(path: Path) -> Path | None:
-    """The folder above a file that is called as the one for training; None: there is none."""
-    for parent in path.parents:
-        if parent.name.lower() in FOR_TRAINING:
-            return parent
-    return None
 
 
 @check(

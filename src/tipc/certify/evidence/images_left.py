@@ -15,6 +15,7 @@ from tipc.run.artefacts import digest
 from tipc.run.record.facts import ProcessFacts
 
 MOST = 1000  # images of a process that are known, and files of a folder that are looked at
+FOR_TRAINING = ("train", "training", "trainset", "train_images")
 OF_A_SAMPLE = 3  # files of one sample at most: a picture, its mask, a second view
 
 
@@ -37,6 +38,46 @@ def images_not_opened(process: ProcessFacts, of_training: Collection[str], argv:
     if left < len(opened):
         return 0
     return left
+
+
+def images_never_opened(process: ProcessFacts, argv: Sequence[str]) -> int:
+    """How many images lie in the folders for training and beside those that a training opened.
+
+    None are counted where they may have been left out on purpose or been opened unseen, as above.
+    """
+    opened = set(process.images)
+    if not opened or len(opened) >= MOST or process.lists or process.forks or process.started:
+        return 0
+    left = 0
+    for folder in {training_folder(Path(path)) or Path(path).parent for path in opened}:
+        fed = 0
+        others = 0
+        for path in images_in(folder, below=True):
+            fed += path in opened
+            others += path not in opened
+        if not says_how_many(argv, fed):
+            left += others
+    return left
+
+
+def training_folder(path: Path) -> Path | None:
+    """The folder above a file that is called as the one for training; None: there is none."""
+    for parent in path.parents:
+        if parent.name.lower() in FOR_TRAINING:
+            return parent
+    return None
+
+
+def says_how_many(argv: Sequence[str], count: int) -> bool:
+    """An option of a command has this value, other than the size of a batch or how long to train."""
+    before = ""
+    for word in argv:
+        name, _, value = word.rpartition("=")
+        about = (name or before).lower()
+        if value == str(count) and not any(part in about for part in ("batch", "bs", "epoch", "iter")):
+            return True
+        before = word
+    return False
 
 
 def images_not_fed(process: ProcessFacts, samples: int) -> bool:
@@ -74,11 +115,14 @@ def different_pictures(pictures: Iterable[NDArray[Any]]) -> int:
     return len({np.sort(picture, axis=None).tobytes() for picture in pictures})
 
 
-def images_in(folder: Path) -> list[str]:
-    """The images of a folder; none where there are too many."""
+def images_in(folder: Path, *, below: bool = False) -> list[str]:
+    """The images of a folder, or of all folders below it, too; none where there are too many files."""
     found = []
+    files = folder.iterdir()
+    if below:
+        files = folder.rglob("*")
     try:
-        for number, path in enumerate(folder.iterdir()):
+        for number, path in enumerate(files):
             if number > MOST:
                 return []
             if path.suffix.lower() in IMAGES:
