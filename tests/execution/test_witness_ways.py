@@ -161,3 +161,32 @@ def test_a_tensor_that_is_overwritten_after_the_last_step_is_not_what_was_traine
     assert (trained.trained, trained.changed) == (4, "")
     assert (changed.trained, changed.changed) == (3, "0.weight")
     assert changed.apart > 3
+
+
+FROZEN = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.BatchNorm1D(8), paddle.nn.Linear(8, 2))
+teacher = paddle.nn.Linear(2, 2)
+net.add_sublayer('teacher', teacher)
+for parameter in [*net[0].parameters(), *teacher.parameters()]:
+    parameter.stop_gradient = True
+sgd = paddle.optimizer.SGD(0.1, parameters=[*net[1].parameters(), *net[2].parameters()])
+for step in range(3):
+    loss = net(paddle.rand([6, 4])).mean()
+    loss.backward()
+    sgd.step()
+    sgd.set_lr(0.0)
+    if step == 0:
+        teacher.weight.set_value(teacher.weight * 0.9)
+"""
+
+
+@pytest.mark.paddle
+def test_what_is_frozen_and_steps_at_a_rate_of_0_are_told(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, FROZEN)
+    training = facts.training
+    assert training is not None
+    assert (training.steps, training.standing) == (3, 2)
+    assert training.frozen_numbers == 4 * 8 + 8 + 2, "what follows the network, or is a statistic, is not"
+    assert training.trainable_numbers == 2 * 8 + 8 * 2 + 2
+    assert len(training.frozen) == 3

@@ -106,6 +106,8 @@ def test_scripts_config_and_named_settings_that_change_are_named(repo: Path) -> 
     run = run_of(plan_of(repo, named, changes(code)))
     found = [Path(path).name for path in run.changed_sources]
     assert found == ["config.txt", "lib.sh", "named.yml", "parity.py", "train.py"]
+    assert [Path(path).name for path in run.changed_settings] == ["written.yml"]
+    assert [Path(path).name for path in run.new_scripts] == ["new.py"]
     assert load_run(run.directory).changed_sources == run.changed_sources
 
 
@@ -117,3 +119,27 @@ def test_what_preparing_changes_is_no_change(repo: Path) -> None:
     lines = [json.loads(line) for line in (run.directory / "journal.jsonl").read_text().splitlines()]
     before, after = (line["inputs"]["scripts"] for line in lines if line["event"] == "start")
     assert before != after, "the steps are known to have run with the scripts as they were prepared"
+
+
+def test_what_one_step_changes_and_a_later_one_puts_back_is_named(repo: Path) -> None:
+    (repo / "data.py").write_text("1")
+    back = step("infer", "open('data.py', 'w').write('1')", needs=("liar",))
+    run = run_of(plan_of(repo, step("train"), changes("open('data.py', 'w').write('2')"), back))
+    assert (repo / "data.py").read_text() == "1"
+    assert [Path(path).name for path in run.changed_sources] == ["data.py"]
+
+
+def test_a_file_that_is_written_anew_as_it_was_has_not_changed(repo: Path) -> None:
+    (repo / "data.py").write_text("1")
+    run = run_of(plan_of(repo, step("train"), changes("open('data.py', 'w').write('1')")))
+    assert (run.changed_sources, run.changed_settings) == ((), ())
+
+
+def test_new_scripts_are_looked_for_in_new_folders_but_not_in_outputs(repo: Path) -> None:
+    (repo / "out").mkdir()
+    code = (
+        "for name in ('lib', 'out/code', '.cache'): Path(name).mkdir(parents=True)\n"
+        "for name in ('lib/a.py', 'lib/a.txt', 'out/code/b.py', '.cache/c.py'): Path(name).write_text('')\n"
+    )
+    run = run_of(plan_of(repo, step("train"), changes(code, model_dir="out")))
+    assert [Path(path).relative_to(repo).as_posix() for path in run.new_scripts] == ["lib/a.py"]

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 
+from tipc.certify.checks.unwatched import without_doors
 from tipc.certify.evidence.facts_of_run import load_witnessed
 from tipc.certify.evidence.prober import Prober
 from tipc.certify.evidence.probing import Asked, ask_probes
@@ -103,6 +104,8 @@ def findings_of(checks: Iterable[Check], scope: str, scene: PlanScene | RepoScen
     for check in checks:
         if check.scope == scope:
             for outcome in outcomes(check, scene):
+                if isinstance(scene, CellScene):
+                    outcome = without_doors(check.id, outcome, scene)
                 yield as_finding(check, outcome, scene)
 
 

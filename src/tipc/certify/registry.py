@@ -23,6 +23,7 @@ from tipc.message import Message
 
 BUILT_IN = (
     "steps",
+    "unwatched",
     "log",
     "training_log",
     "evaluation_log",

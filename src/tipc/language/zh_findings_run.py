@@ -45,6 +45,44 @@ FINDINGS_RUN = {
     "{file} changed while the steps ran": "步骤运行期间 {file} 被改动",
     "{file} and {more} more changed while the steps ran": "步骤运行期间 {file} 及另外 {more} 个文件被改动",
     "as they were": "没有变化",
+    "scripts that were not there before: {count}, {first} for one": (
+        "运行前不存在的脚本有 {count} 个，例如 {first}"
+    ),
+    "write generated scripts into the output directory; a later step may import what lies elsewhere": (
+        "把生成的脚本写进输出目录；放在别处的，后面的步骤可能会导入"
+    ),
+    "all {samples} samples that the network was fed are the same; the evaluation opened {images} images": (
+        "送入网络的 {samples} 个样本全部相同；评估打开了 {images} 张图片"
+    ),
+    "{samples} samples were fed to the network, {different} of them different; {opened} images were "
+    "opened": "送入网络 {samples} 个样本，其中互不相同的 {different} 个；打开的图片有 {opened} 张",
+    "of {samples} pictures that the network was fed {different} are no other one moved or turned; {opened} "
+    "images were opened": (
+        "送入网络的 {samples} 张图片中，不是由另一张平移或翻转而来的有 {different} 张；"
+        "打开的图片有 {opened} 张"
+    ),
+    "the network was fed the same batch in all of its {calls} calls, and {left} images for training were "
+    "never opened; no list of files was read that leaves them out": (
+        "网络的 {calls} 次调用送入的都是同一个批次，而训练用的图片中有 {left} 张从未打开；"
+        "没有读取过把它们排除在外的文件列表"
+    ),
+    "train on all of the images, or name those that are meant in a list": (
+        "用全部图片训练，或在列表中写明要用哪些"
+    ),
+    "{frozen} of {all} numbers of the network are frozen, {first} for one, and nothing was loaded before": (
+        "网络的 {all} 个数值中有 {frozen} 个被冻结（例如 {first}），之前也没有加载过任何权重"
+    ),
+    "load the weights of what is frozen with paddle.load, or train it": (
+        "用 paddle.load 加载被冻结部分的权重，或者训练它"
+    ),
+    "{standing} of {steps} steps were taken at a learning rate of 0": (
+        "{steps} 步中有 {standing} 步的学习率为 0"
+    ),
+    "set a learning rate above 0, and a schedule that lasts as long as the training": (
+        "把学习率设为大于 0，并让调度与训练一样长"
+    ),
+    "could not be watched: {doors}": "无法观察：{doors}",
+    "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",
     "{model}: {steps} steps against what was seen of them": "{model}：将 {steps} 个步骤与观测到的事实核对",
     "what rounding does to the exported models": "舍入对导出模型的影响",

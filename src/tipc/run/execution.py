@@ -123,8 +123,10 @@ class SessionCall:
             state = PASSED
         if interrupted:
             state = INTERRUPTED
-        changed = self.scheduler.changed_sources()
-        self.journal.finished(state, self.journal.tampered(), changed)
+        changes = self.scheduler.source_changes()
+        self.journal.finished(
+            state, self.journal.tampered(), changes.sources, changes.settings, changes.new_scripts
+        )
 
     @property
     def run(self) -> Run:

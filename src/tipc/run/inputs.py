@@ -15,7 +15,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tipc.command import is_python
@@ -25,6 +27,7 @@ from tipc.run.record.results import StepResult
 
 SOURCES = (".py", ".sh", ".yml", ".yaml", ".toml", ".cfg", ".ini")
 SCRIPTS = (".py", ".sh")  # which no honest step changes; a settings file may be one that it writes
+LOOKING = 0.02  # of the time between two looks at the sources, that a look may take
 NAMED_LIMIT = 16 << 20
 # Variables by how their names begin: paddle's and its libraries', the devices', the threads', Python's.
 _VARIABLES = """
@@ -35,6 +38,24 @@ _VARIABLES = """
 """
 VARIABLES = tuple(_VARIABLES.split())
 _NOT_SOURCE = ("__pycache__", "node_modules")
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """What became of the source files while the steps ran: absolute paths."""
+
+    sources: tuple[str, ...] = ()  # scripts, configs and what commands name, that changed or went
+    settings: tuple[str, ...] = ()  # other settings that changed: some are written by the steps themselves
+    new_scripts: tuple[str, ...] = ()  # outside of the outputs
+
+
+@dataclass
+class _Held:
+    """A file as it was when it was read."""
+
+    digest: str
+    state: tuple[int, ...]
+    decides: bool  # a script, a config, or a file that a command names
 
 
 class Inputs:
@@ -73,18 +94,27 @@ class Inputs:
 
     def preparing(self, plan: Plan) -> None:
         """What changes from here on is no step's doing: preparing may rewrite what it likes."""
-        self._repos[plan.repo].note_changes()
+        self._repos[plan.repo].begin_preparing()
 
     def prepared(self, plan: Plan) -> None:
         """From here on the sources are as preparing has left them."""
         self._repos[plan.repo].read_again()
 
-    def changed_sources(self) -> list[str]:
-        """Scripts, configs and settings that are not as they were when they were first read."""
-        paths: list[str] = []
+    def step_ended(self, plan: Plan) -> None:
+        """A later step may put back what this one has changed: look now, if it is quickly done."""
+        self._repos[plan.repo].look_if_cheap()
+
+    def changes(self) -> SourceChanges:
+        """What became of the source files since they were first read."""
+        sources: list[str] = []
+        settings: list[str] = []
+        new: list[str] = []
         for repo in self._repos.values():
-            paths += repo.changed()
-        return paths
+            repo.look()
+            sources += map(str, repo.changed(decides=True))
+            settings += map(str, repo.changed(decides=False))
+            new += map(str, repo.new_scripts())
+        return SourceChanges(tuple(sources), tuple(settings), tuple(new))
 
 
 class _Repo:
@@ -103,46 +133,84 @@ class _Repo:
                 self._produced.add(_inside(self.root, place))
             self._named_paths.update(_named_paths(self.root, step))
         self._sources = ""
-        self._files: dict[Path, str] = {}  # what no step may change, and how it was
+        self._files: dict[Path, _Held] = {}
+        self._folders: dict[Path, int] = {}  # that sources were looked for in, and when each was changed
         self._named: dict[tuple[str, str], str] = {}
-        self._changed: list[str] = []
+        self._changed: dict[Path, bool] = {}  # whether it decides
+        self._preparing = 0  # steps that do
+        self._next_look = 0.0
 
     def config(self, plan: Plan) -> str:
         """The digest of a config file."""
         path = self.root / plan.config
         if path not in self._files:
-            self._files[path] = _text_digest(_read(path))
-        return self._files[path]
+            self._hold(path, decides=True)
+        return self._files[path].digest
 
     def sources(self) -> str:
         """One digest of the names and contents of all source files."""
         if not self._sources:
             total = hashlib.sha256()
             for path in self._walk(self.root):
-                one = _text_digest(_read(path))
+                one = self._hold(path, decides=path.suffix in SCRIPTS or path in self._named_paths)
                 total.update(os.fsencode(path.relative_to(self.root)) + b"\0" + one.encode() + b"\0")
-                if path.suffix in SCRIPTS or path in self._named_paths:
-                    self._files[path] = one
             self._sources = total.hexdigest()
         return self._sources
 
-    def changed(self) -> list[str]:
-        """The files that changed or went since they were read, in order and once each."""
-        found = set(self._changed)
-        for path, before in self._files.items():
-            if _text_digest(_read(path)) != before:
-                found.add(str(path))
-        return sorted(found)
+    def _hold(self, path: Path, *, decides: bool) -> str:
+        """The digest of a file, from now on as it is."""
+        state = _state(path)  # before it is read: what is written meanwhile is seen later
+        one = _text_digest(_read(path))
+        self._files[path] = _Held(one, state, decides)
+        return one
 
-    def note_changes(self) -> None:
+    def look(self) -> None:
+        """Note what has changed or gone since it was read. A file that the kernel calls the same is."""
+        if self._preparing:
+            return
+        for path, held in self._files.items():
+            if path in self._changed:
+                continue
+            state = _state(path)
+            if state == held.state:
+                continue
+            held.state = state
+            if _text_digest(_read(path)) != held.digest:
+                self._changed[path] = held.decides
+
+    def look_if_cheap(self) -> None:
+        """Look, unless that would take more than a small share of the time."""
+        begun = time.monotonic()
+        if begun < self._next_look:
+            return
+        self.look()
+        ended = time.monotonic()
+        self._next_look = ended + (ended - begun) / LOOKING
+
+    def changed(self, *, decides: bool) -> list[Path]:
+        """The files that were seen to be others than they were, in order."""
+        return sorted(path for path, one in self._changed.items() if one is decides)
+
+    def new_scripts(self) -> list[Path]:
+        """Scripts outside of the outputs that were not there when the sources were read."""
+        found: set[Path] = set()
+        for folder, when in list(self._folders.items()):
+            if _changed_at(folder) != when:
+                found.update(self._walk(folder, again=True))
+        return sorted(path for path in found if path.suffix in SCRIPTS and path not in self._files)
+
+    def begin_preparing(self) -> None:
         """Remember what has changed until now."""
-        self._changed = self.changed()
+        self.look()
+        self._preparing += 1
 
     def read_again(self) -> None:
         """Forget how the files were."""
         self._files.clear()
+        self._folders.clear()
         self._named.clear()
         self._sources = ""
+        self._preparing = max(0, self._preparing - 1)
 
     def named_by(self, step: Step) -> dict[str, str]:
         """Digests of the files of the repository that a command names, other than what the plans produce."""
@@ -166,7 +234,9 @@ class _Repo:
             return ""
         return digest(path)
 
-    def _walk(self, folder: Path) -> Iterator[Path]:
+    def _walk(self, folder: Path, *, again: bool = False) -> Iterator[Path]:
+        """The source files below a folder; a second time not those of folders that are known."""
+        self._folders.setdefault(folder, _changed_at(folder))
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
@@ -178,8 +248,9 @@ class _Repo:
             if entry.name.startswith(".") or entry.name in _NOT_SOURCE:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if path.relative_to(self.root).as_posix() not in self._outputs:
-                    yield from self._walk(path)
+                known = again and path in self._folders
+                if not known and path.relative_to(self.root).as_posix() not in self._outputs:
+                    yield from self._walk(path, again=again)
             elif entry.name.endswith(SOURCES) and entry.is_file() and not self._is_produced(path):
                 yield path
 
@@ -242,6 +313,23 @@ def _inside(root: Path, place: str) -> str:
     if not path.is_relative_to(root):
         return ""
     return path.relative_to(root).as_posix()
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What the kernel changes whenever a file is written; empty: it is not there."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return ()
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
+def _changed_at(folder: Path) -> int:
+    """When a file was last added to a folder or taken from it."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _read(path: Path) -> bytes:

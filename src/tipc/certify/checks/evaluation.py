@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.evidence.evaluations import last_evaluation
-from tipc.certify.evidence.images_left import images_not_fed, images_not_opened
+from tipc.certify.evidence.images_left import (
+    different_pictures,
+    images_instead,
+    images_not_fed,
+    images_not_opened,
+    training_folder,
+)
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
 from tipc.certify.evidence.training_log_file import with_complaint
@@ -23,11 +29,10 @@ from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_w
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import PlanScene, StepScene, once_a_cell
 from tipc.kinds import AMP, PASS, TRAIN
-from tipc.message import wording
+from tipc.message import Message, wording
 from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
 COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
-FOR_TRAINING = ("train", "training", "trainset", "train_images")
 FOR_EVALUATION = re.compile(r"(?:val|valid|validation|test|testing|eval|dev)(?:set|_images)?$", re.IGNORECASE)
 ROUNDED = 6e-4  # what printing three or four digits rounds away
 
@@ -62,12 +67,23 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
         "samples": evaluation.samples,
         "calls": evaluation.calls,
         "different": evaluation.different_inputs,
+        "different_samples": evaluation.different_samples,
     }
     if evaluation.calls > 1 and evaluation.different_inputs == 1 and len(process.images) > 1:
         told = wording(
             "the network was fed the same in all of its {calls} calls; the evaluation opened {images} images",
             calls=evaluation.calls,
             images=len(process.images),
+        )
+        yield failed(told, evidence=evidence)
+        return
+    opened = images_instead(process.images, evaluation.different_samples, evaluation.samples)
+    if opened and evaluation.different_samples == 1:
+        told = wording(
+            "all {samples} samples that the network was fed are the same; the evaluation opened {images} "
+            "images",
+            samples=evaluation.samples,
+            images=opened,
         )
         yield failed(told, evidence=evidence)
         return
@@ -97,8 +113,51 @@ def only_a_part(
             samples=evaluation.samples,
         )
     else:
-        return None
+        again = images_fed_again(scene, process, evaluation)
+        if again is None:
+            return None
+        told = again
     return unchecked(told, remedy="evaluate all of the images", evidence=evidence)
+
+
+def images_fed_again(scene: StepScene, process: ProcessFacts, evaluation: EvaluationFacts) -> Message | None:
+    """Images that were opened and not fed, in whose place others were fed again; None: there are none."""
+    opened = images_instead(process.images, evaluation.different_samples, evaluation.samples)
+    if opened:
+        return wording(
+            "{samples} samples were fed to the network, {different} of them different; {opened} images were "
+            "opened",
+            samples=evaluation.samples,
+            different=evaluation.different_samples,
+            opened=opened,
+        )
+    if evaluation.calls > len(evaluation.kept):
+        return None  # the others are not known
+    pictures = pictures_fed(scene, evaluation)
+    different = different_pictures(pictures)
+    decoded = [path for path in process.images if path in scene.images]
+    opened = images_instead(decoded, different, len(pictures))
+    if opened and different_pictures(scene.images[path] for path in decoded) > different:
+        return wording(
+            "of {samples} pictures that the network was fed {different} are no other one moved or turned; "
+            "{opened} images were opened",
+            samples=len(pictures),
+            different=different,
+            opened=opened,
+        )
+    return None
+
+
+def pictures_fed(scene: StepScene, evaluation: EvaluationFacts) -> list[NDArray[Any]]:
+    """The pictures of an evaluation's calls that were kept, one by one."""
+    arrays = scene.arrays(scene.step)
+    pictures: list[NDArray[Any]] = []
+    for call in evaluation.kept:
+        for key in call.inputs.values():
+            if key in arrays and arrays[key].ndim == 4:
+                pictures += list(arrays[key])
+                break
+    return pictures
 
 
 @once_a_cell
@@ -297,14 +356,6 @@ def has_images(folder: Path) -> bool:
         if path.suffix.lower() in IMAGES:
             return True
     return False
-
-
-def training_folder(path: Path) -> Path | None:
-    """The folder above a file that is called as the one for training; None: there is none."""
-    for parent in path.parents:
-        if parent.name.lower() in FOR_TRAINING:
-            return parent
-    return None
 
 
 @check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -29,6 +30,9 @@ SELECT_ALL = "run them as well: `tipc run --resume --only train,eval,export,infe
 CHAIN_LIMIT = 600.0  # seconds: the spec's ten minutes
 # A chain that computes keeps a core busy; one that does not was waiting, or somebody has stopped it.
 IDLE_BELOW = 0.5
+NO_NEW_SCRIPTS = (
+    "write generated scripts into the output directory; a later step may import what lies elsewhere"
+)
 LITE = "lite_train_lite_infer"
 NO_DEVICE = ("no-device", "planned-for")  # the planner's reasons that are about the machine
 
@@ -275,11 +279,15 @@ def ends_early(scene: PlanScene, absent: list[str], kinds: set[str]) -> Outcome:
 def untouched(scene: PlanScene) -> Iterator[Outcome]:
     """The accused does not hold the evidence: a step that rewrites the journal, another's log, a script or
     a config decides about its own verdict. The verdict comes from what tipc itself has seen; that somebody
-    tried is a failure by itself."""
+    tried is a failure by itself. Settings that no command names count where a step was seen to read them."""
     repo = scene.repo.resolve()
-    changed = [path for path in scene.run.changed_sources if Path(path).resolve().is_relative_to(repo)]
+    changed = of_repository(repo, scene.run.changed_sources)
+    written = of_repository(repo, scene.run.changed_settings)
+    read = files_read(scene)
+    changed += [path for path in written if path in read]
+    new = of_repository(repo, scene.run.new_scripts)
     tampered = [wording("{what}", what=one) for one in scene.run.tampered]
-    evidence = {"changed_sources": changed[:20], "tampered": tampered}
+    evidence = {"changed_sources": changed[:20], "tampered": tampered, "new_scripts": new[:20]}
     if tampered:
         told = wording("the run's record was changed: {what}", what=tampered[0])
         yield failed(told, evidence=evidence)
@@ -287,6 +295,34 @@ def untouched(scene: PlanScene) -> Iterator[Outcome]:
         yield failed(changed_while_running(repo, changed), evidence=evidence)
     else:
         yield passed("as they were", evidence=evidence)
+    if new:
+        name = Path(new[0]).relative_to(repo).as_posix()
+        told = wording(
+            "scripts that were not there before: {count}, {first} for one", count=len(new), first=name
+        )
+        yield unchecked(told, required=False, remedy=NO_NEW_SCRIPTS, evidence=evidence)
+
+
+def of_repository(repo: Path, paths: Sequence[str]) -> list[str]:
+    """Those of some paths that are in a repository, with every link followed."""
+    found = []
+    for path in paths:
+        real = Path(path).resolve()
+        if real.is_relative_to(repo):
+            found.append(str(real))
+    return found
+
+
+def files_read(scene: PlanScene) -> set[str]:
+    """The lists and settings that the steps of a plan were seen to read."""
+    found: set[str] = set()
+    for step in scene.steps():
+        facts = scene.facts(step)
+        if facts is None:
+            continue
+        for process in facts.processes:
+            found.update(os.path.realpath(path) for path in process.lists)
+    return found
 
 
 def changed_while_running(repo: Path, changed: list[str]) -> Message:

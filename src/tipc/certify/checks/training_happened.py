@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from tipc.certify.checks.idle_training import doubts
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
@@ -95,6 +96,8 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         )
         evidence = {**outcome.evidence, "without_gradient": unreached[:20]}
         outcome = unchecked(told, remedy=LET_IT_THROUGH, evidence=evidence)
+    if outcome.status == PASS:
+        outcome = next(doubts(process, training, scene.step.argv, {**outcome.evidence}), outcome)
     yield outcome
 
 
@@ -261,6 +264,8 @@ def training_evidence(training: TrainingFacts) -> dict[str, object]:
         "samples": training.samples,
         "learning_rates": list(training.learning_rates),
         "different_batches": len(set(training.input_digests)),
+        "frozen_numbers": training.frozen_numbers,
+        "standing": training.standing,
     }
 
 

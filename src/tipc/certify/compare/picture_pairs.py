@@ -49,16 +49,20 @@ def same_pictures(first: Array, second: Array) -> SamePictures:
 
 
 def find_pairs(first: Array, second: Array) -> list[tuple[int, int]]:
-    """Which picture of the second is which of the first: those in which brightness goes the same way."""
+    """Which picture of the second is which of the first: those in which brightness goes the same way. Each
+    is of one pair at most: one picture that was fed eight times is not eight that were fed alike."""
     left, right = outlines(first), outlines(second)
     likeness = left @ right.T
     found = []
+    taken = set()
     for index in range(len(left)):
         best = int(likeness[index].argmax())
         # Pictures that are all alike tell nothing about which is which.
         rivals = np.delete(likeness[index], best)
         clear = not rivals.size or likeness[index, best] - rivals.max() > 1e-3
-        if likeness[index, best] >= ALIKE and clear:
+        is_best = likeness[index, best] >= likeness[:, best].max() - 1e-6
+        if likeness[index, best] >= ALIKE and clear and is_best and best not in taken:
+            taken.add(best)
             found.append((index, best))
     return found
 

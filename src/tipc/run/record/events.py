@@ -96,6 +96,8 @@ class RunFinished:
     state: str
     tampered: tuple[Reason, ...] = ()
     changed_sources: tuple[str, ...] = ()
+    changed_settings: tuple[str, ...] = ()
+    new_scripts: tuple[str, ...] = ()
     event: Literal["finish"] = field(default="finish", kw_only=True)
 
 

@@ -121,10 +121,16 @@ class Journal:
         self._append(StepEnded(result))
 
     def finished(
-        self, state: str, tampered: Sequence[Reason] = (), changed_sources: Sequence[str] = ()
+        self,
+        state: str,
+        tampered: Sequence[Reason] = (),
+        changed_sources: Sequence[str] = (),
+        changed_settings: Sequence[str] = (),
+        new_scripts: Sequence[str] = (),
     ) -> None:
         """The run is over: ``passed``, ``failed`` or ``interrupted``."""
-        self._append(RunFinished(time.time(), state, tuple(tampered), tuple(changed_sources)))
+        sources = tuple(changed_sources), tuple(changed_settings), tuple(new_scripts)
+        self._append(RunFinished(time.time(), state, tuple(tampered), *sources))
         self.sync()
 
     def sync(self, every: float = 0.0) -> None:

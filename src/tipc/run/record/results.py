@@ -97,8 +97,11 @@ class Run:
     idle: float = 0.0  # seconds between these calls, in which nothing ran
     # Files of the run that are not what tipc itself has written into them, and what differs.
     tampered: tuple[Reason, ...] = ()
-    # Scripts, configs and other sources that changed while the steps ran: absolute paths.
+    # What became of sources while the steps ran, as absolute paths: scripts, configs and what commands name;
+    # other settings that changed; scripts outside of the outputs that were not there before.
     changed_sources: tuple[str, ...] = ()
+    changed_settings: tuple[str, ...] = ()
+    new_scripts: tuple[str, ...] = ()
 
     def result(self, plan: Plan, step: Step) -> StepResult:
         """What happened to a step; ``pending`` if nothing did."""

@@ -234,6 +234,8 @@ def run_of(
             ended=finished.at,
             tampered=finished.tampered,
             changed_sources=finished.changed_sources,
+            changed_settings=finished.changed_settings,
+            new_scripts=finished.new_scripts,
         )
     return run
 

@@ -74,6 +74,11 @@ class TrainingFacts:
     zero_gradient: tuple[str, ...] = ()  # and which had only ones that are 0 throughout
     unused: int = 0  # calls of backward after the last step, and
     gathered: int = 0  # the most that came before a step
+    standing: int = 0  # steps at a learning rate of 0
+    frozen: tuple[str, ...] = ()  # tensors of the network that were not to be trained and stayed, the first
+    frozen_numbers: int = 0  # how many numbers they have,
+    trainable_numbers: int = 0  # how many the others
+    states_set: int = 0  # files that were loaded and states that were set before the first backward
     early: tuple[str, ...] = ()  # digests of the weights after the first steps, where there are several ranks
     # level, dtype, whether a scaler was enabled, and how many forwards were made inside auto_cast
     amp: Mapping[str, str] = field(default_factory=dict)
@@ -99,6 +104,7 @@ class EvaluationFacts:
     kept: tuple[NetworkCall, ...]  # the first ones
     image_statistics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # mean, std by channel
     different_inputs: int = 0  # distinct first inputs among all calls (by digest)
+    different_samples: int = 0  # and distinct rows of them, among the first ten thousand; 0: unknown
 
 
 @dataclass(frozen=True)

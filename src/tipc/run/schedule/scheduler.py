@@ -22,7 +22,7 @@ from tipc.run.artefacts import missing
 from tipc.run.attempt import Attempt, begin, finish
 from tipc.run.earlier import Earlier, KeptResult
 from tipc.run.executors.executor import Executor, Task, TaskOutcome
-from tipc.run.inputs import Inputs
+from tipc.run.inputs import Inputs, SourceChanges
 from tipc.run.record.journal import Journal
 from tipc.run.record.results import StepResult
 from tipc.run.schedule.graph import Node
@@ -178,9 +178,9 @@ class Scheduler:
             pass
         return self.results.get(key) or StepResult(*key, reason=self._stopping)
 
-    def changed_sources(self) -> list[str]:
-        """Scripts and configs that changed while the steps ran."""
-        return self._inputs.changed_sources()
+    def source_changes(self) -> SourceChanges:
+        """What became of scripts, configs and settings while the steps ran."""
+        return self._inputs.changes()
 
     def stop(self, reason: Reason) -> None:
         """Start nothing more, and end what runs; the outcomes come as usual."""
@@ -354,6 +354,8 @@ class Scheduler:
         self._resources.give(running.claim)
         if node.step.kind == PREPARE:
             self._inputs.prepared(node.plan)
+        else:
+            self._inputs.step_ended(node.plan)
         if result.state == INTERRUPTED and self._stopping:
             result = replace(result, reason=self._stopping)
         again = result.state in (FAILED, TIMEOUT) and number <= self.settings.retries and not outcome.error

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tipc.run.guest.witness.door import Door, is_watched
+from tipc.run.guest.witness.frozen import Frozen
 from tipc.run.guest.witness.tensors import array, weights
 
 FIRST = 1000  # losses and times that are kept, and as many of the last losses
@@ -41,6 +42,7 @@ class Training(Door):
         self.last_losses: deque[float] = deque(maxlen=FIRST)
         self.first_rates: list[float] = []
         self.rate = math.nan
+        self.standing = 0  # steps at a rate of 0
         self.times: list[float] = []
         self.begun = 0.0  # the first forward, backward or step
         self.ended = 0.0  # the latest step
@@ -57,6 +59,7 @@ class Training(Door):
         self.left: dict[int, tuple[int, Any]] = {}
         self.overwritten: dict[int, int] = {}
         self.amp: dict[str, str] = {}
+        self.frozen = Frozen()
         self.network: Any = None  # the largest that was called in training mode
         self.largest = 0
         self.early: list[str] = []  # digests of the weights after the first steps, of several ranks
@@ -109,6 +112,7 @@ class Training(Door):
         self.backwards += 1
         self.unused += 1
         if self.before is None and self.network is not None:
+            self.frozen.look(self.network, self.witness.networks.generation)
             self.add([item for item in self.network.parameters() if is_trainable(item)])
         if tensor.size != 1:
             return
@@ -179,6 +183,7 @@ class Training(Door):
         if self.looked < GRADIENTS:
             self._look_at([(item, item.grad) for item in parameters])
         self.rate = float(optimiser.get_lr())
+        self.standing += self.rate == 0.0
         if len(self.first_rates) < RATES:
             self.first_rates.append(self.rate)
 
@@ -351,8 +356,10 @@ class Training(Door):
             "early": self.early,
             "unused": self.unused,
             "gathered": self.gathered,
+            "standing": self.standing,
         }
         if final:
+            told.update(self.frozen.facts())
             told["after"] = self.now()
             differences = self._differences()
             told["change"] = self._change(differences)

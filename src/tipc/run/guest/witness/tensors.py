@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import os
@@ -59,6 +60,30 @@ def fingerprint(tensor: Any) -> str:
     total = int(numpy.add.reduce(whole)) if len(whole) else 0
     rest = data[len(data) // 8 * 8 :].tobytes().hex()
     return f"{mixed:016x}{total:016x}{rest}{'x'.join(map(str, value.shape))}"
+
+
+def row_prints(tensor: Any) -> list[int]:
+    """Tells the rows of a batch apart at the speed of memory, each by its numbers and where they stand."""
+    import numpy
+
+    value = numpy.ascontiguousarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+    if not value.size:
+        return []
+    data = value.reshape(len(value), -1).view(numpy.uint8)
+    width = next(width for width in (8, 4, 2, 1) if data.shape[1] % width == 0)
+    words = data.view(f"u{width}").astype(numpy.uint64, copy=False)
+    prints: list[int] = (words @ _factors(words.shape[1])).tolist()
+    return prints
+
+
+@functools.lru_cache(maxsize=4)
+def _factors(count: int) -> Any:
+    """As many odd numbers without a pattern, the same ones each time."""
+    import numpy
+
+    mixed = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> numpy.uint64(29))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    return mixed | numpy.uint64(1)
 
 
 def weights(named: Iterable[tuple[str, Any]]) -> dict[str, Any]:

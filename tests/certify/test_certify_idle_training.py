@@ -1,0 +1,105 @@
+"""TT901 doubts a training on one batch of several, of a few tensors, or at a learning rate of 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from certify_chain import plan_of, run_chain
+from certify_facts import Honest, training_facts, weights_of
+from certify_plain_repo import make_plain_repo
+
+from tipc.certify.evidence.images_left import images_never_opened
+from tipc.certify.verdict import PASS, UNCHECKED, Finding
+from tipc.run.record.results import Run
+from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
+
+Judge = Callable[..., list[Finding]]
+ONE_BATCH = replace(training_facts(), input_digests=("a", "a"), forwards=2, steps=2, batch_sizes=(4,))
+LOADED = (WeightsFile("/w.pdparams", weights_of(), 0),)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
+    return run_chain(repo, plan_of(repo))
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[str]:
+    """Eight images for training, in two folders, and as many for evaluation."""
+    paths = []
+    for name in ("train/cat", "train/dog", "val/cat"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        for number in range(4):
+            paths.append(str(folder / f"{number}.png"))
+            Path(paths[-1]).touch()
+    return paths
+
+
+def judged(judge: Judge, run: Run, training: TrainingFacts, **fields: Any) -> Finding:
+    def edit(honest: Honest) -> None:
+        honest.change("train", training=training, **fields)
+
+    [finding] = [one for one in judge(run, edit) if one.check == "TT901"]
+    return finding
+
+
+def test_one_batch_where_there_are_images_for_another_is_unchecked(
+    run: Run, judge: Judge, images: list[str]
+) -> None:
+    finding = judged(judge, run, ONE_BATCH, images=tuple(images[:4]))
+    assert (finding.status, finding.required) == (UNCHECKED, True)
+    assert "4 images for training were never opened" in finding.message
+
+
+def test_one_batch_that_is_the_whole_set_is_a_training(run: Run, judge: Judge, images: list[str]) -> None:
+    assert judged(judge, run, ONE_BATCH, images=tuple(images[:8])).status == PASS
+    # What is less than a batch is dropped.
+    assert judged(judge, run, ONE_BATCH, images=tuple(images[:5])).status == PASS
+
+
+def test_two_batches_are_a_training_whatever_lies_beside_them(
+    run: Run, judge: Judge, images: list[str]
+) -> None:
+    several = replace(ONE_BATCH, input_digests=("a", "b"))
+    assert judged(judge, run, several, images=tuple(images[:4])).status == PASS
+
+
+@pytest.mark.parametrize(
+    ("argv", "fields", "left"),
+    [
+        (["train.py", "--batch-size=4"], {}, 4),
+        (["train.py", "--batch-size", "4", "--epochs", "4"], {}, 4),
+        (["train.py", "--max-samples=4"], {}, 0),
+        (["train.py", "--max-samples", "4"], {}, 0),
+        (["train.py"], {"lists": ("/train.txt",)}, 0),
+        (["train.py"], {"forks": 2}, 0),
+        (["train.py"], {"started": ("convert",)}, 0),
+    ],
+)
+def test_images_that_were_left_out_on_purpose_or_may_have_been_opened_are_not_counted(
+    images: list[str], argv: list[str], fields: dict[str, Any], left: int
+) -> None:
+    process = ProcessFacts(0, 1, "3.1.1", {}, images=tuple(images[:4]), **fields)
+    assert images_never_opened(process, argv) == left
+
+
+def test_a_network_that_is_mostly_frozen_and_was_not_loaded_is_unchecked(run: Run, judge: Judge) -> None:
+    frozen = replace(training_facts(), frozen=("conv.weight",), frozen_numbers=900, trainable_numbers=100)
+    finding = judged(judge, run, frozen)
+    assert (finding.status, finding.required) == (UNCHECKED, True)
+    assert "900 of 1000 numbers" in finding.message
+    assert judged(judge, run, frozen, loads=LOADED).status == PASS
+    assert judged(judge, run, replace(frozen, states_set=1)).status == PASS
+    assert judged(judge, run, replace(frozen, frozen_numbers=90)).status == PASS
+
+
+@pytest.mark.parametrize(("standing", "status"), [(4, UNCHECKED), (3, PASS), (1, PASS)])
+def test_most_steps_at_a_rate_of_0_are_unchecked(run: Run, judge: Judge, standing: int, status: str) -> None:
+    finding = judged(judge, run, replace(training_facts(), standing=standing))
+    assert (finding.status, finding.required) == (status, True)

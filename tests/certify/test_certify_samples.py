@@ -1,0 +1,130 @@
+"""How many samples were evaluated: rows of one batch are told apart, and each image is fed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from certify_chain import plan_of, run_chain
+from certify_facts import IMAGES, Honest
+from certify_plain_repo import make_plain_repo
+
+from tipc.certify.checks.evaluation import trained_weights_evaluated
+from tipc.certify.compare.picture_pairs import same_pictures
+from tipc.certify.evidence.images_left import images_instead
+from tipc.certify.registry import Outcome
+from tipc.certify.scene import PlanScene
+from tipc.certify.verdict import FAIL, PASS, UNCHECKED
+from tipc.run.guest.witness.tensors import row_prints
+from tipc.run.record.results import Run
+
+RANDOM = np.random.default_rng(3)
+Edit = Callable[[Honest], None]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
+    return run_chain(repo, plan_of(repo))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Eight files that differ, as if they were images."""
+    paths = [tmp_path / f"{number}.png" for number in range(8)]
+    for path in paths:
+        path.write_text(path.name)
+    return [str(path) for path in paths]
+
+
+def judged(run: Run, edit: Edit, pixels: dict[str, Any] | None = None) -> Outcome:
+    honest = Honest(run)
+    edit(honest)
+    plan = run.plans[0]
+    scene = PlanScene(run, plan, 0, {}, honest.witnessed(), images=pixels or {})
+    step = next(step for step in plan.steps if step.kind == "eval")
+    [outcome] = trained_weights_evaluated.function(scene.of_step(plan.cells[0], step))
+    return outcome
+
+
+def evaluated(images: list[str], **fields: Any) -> Edit:
+    def edit(honest: Honest) -> None:
+        [facts] = honest.processes["cell/eval"].evaluations
+        honest.change("eval", evaluations=(replace(facts, **fields),), images=tuple(images))
+
+    return edit
+
+
+def test_rows_are_told_apart_by_their_numbers_and_where_they_stand() -> None:
+    images = RANDOM.standard_normal((4, 3, 5, 5)).astype("float32")
+    assert len(set(row_prints(images))) == 4
+    assert len(set(row_prints(images[[0, 1, 1, 0]]))) == 2
+    assert len(set(row_prints(np.eye(9, dtype="uint8")))) == 9
+    assert row_prints(images[2:3]) == row_prints(images)[2:3]
+    assert row_prints(np.zeros((2, 0), "float32")) == []
+
+
+def test_one_image_in_place_of_all_that_were_opened_is_no_evaluation(run: Run, files: list[str]) -> None:
+    outcome = judged(run, evaluated(files, different_samples=1))
+    assert outcome.status == FAIL
+    assert "all 8 samples" in str(outcome.message)
+
+
+def test_a_few_images_in_place_of_all_are_unchecked(run: Run, files: list[str]) -> None:
+    outcome = judged(run, evaluated(files, different_samples=3))
+    assert (outcome.status, outcome.required) == (UNCHECKED, True)
+    assert "3 of them different" in str(outcome.message)
+
+
+def test_one_image_that_is_moved_each_time_is_unchecked(run: Run, files: list[str]) -> None:
+    def edit(honest: Honest) -> None:
+        evaluated(files, different_samples=8)(honest)
+        honest.arrays["x"] = np.stack([np.roll(IMAGES[0], by, 1) for by in range(8)])
+
+    outcome = judged(run, edit, dict(zip(files, IMAGES, strict=True)))
+    assert (outcome.status, outcome.required) == (UNCHECKED, True)
+    assert "moved or turned" in str(outcome.message)
+    # Files that are themselves one picture moved are evaluated as they are.
+    moved = [np.roll(IMAGES[0], by, 2) for by in range(8)]
+    assert judged(run, edit, dict(zip(files, moved, strict=True))).status == PASS
+
+
+def test_images_that_are_there_twice_are_evaluated_twice(run: Run, files: list[str]) -> None:
+    for path in files[1:]:
+        Path(path).write_text(Path(files[0]).read_text())
+    assert judged(run, evaluated(files, different_samples=1)).status == PASS
+
+
+@pytest.mark.parametrize(
+    ("different", "samples", "opened"),
+    [
+        (8, 8, 8),
+        (5, 8, 5),  # the last one again and again, to fill the batch
+        (8, 8, 16),  # an image and its mask
+        (8, 16, 8),  # twice
+        (8, 24, 16),  # three times, with masks
+        (1, 4, 1),
+        (0, 8, 8),  # nobody looked
+    ],
+)
+def test_honest_evaluations_feed_what_they_open(
+    tmp_path: Path, different: int, samples: int, opened: int
+) -> None:
+    paths = []
+    for number in range(opened):
+        path = tmp_path / f"{number}.png"
+        path.write_text(str(number))
+        paths.append(str(path))
+    assert images_instead(paths, different, samples) == 0
+
+
+def test_a_picture_is_of_one_pair_at_most() -> None:
+    pictures = RANDOM.standard_normal((8, 3, 16, 16)).astype("float32")
+    assert same_pictures(pictures, pictures).pairs == 8
+    assert same_pictures(pictures[[0] * 8], pictures).pairs == 1
+    assert same_pictures(pictures, pictures[:3]).pairs == 3
+    assert same_pictures(pictures[[0, 1, 2, 2]], pictures[[2, 1, 0]]).pairs == 3
