@@ -118,6 +118,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "cause-nothing-left": (),
     "cause-elsewhere": ("wanted", "found"),
     "try-prepare": ("config", "mode"),
+    "try-prepare-removes": ("config", "mode", "paths"),
     "try-other-data": ("script", "path"),
     "try-provide": ("script",),
     "try-script-path": ("config",),

@@ -54,9 +54,11 @@ def test_preparing_is_neither_repeated_nor_forced(
     (repo / "test_tipc/prepare.sh").write_text(PREPARE)
     (repo / "lite_data").mkdir()
     (repo / "behave").write_text("fail")
+    warning = "will remove lite_data (--no-prepare: it will not)"
+    assert run(config, "--dry-run") == 0
+    assert warning in capsys.readouterr().out
     assert run(config) == 1
-    shown = capsys.readouterr().out
-    assert "will remove lite_data (--no-prepare: it will not)" in shown
+    assert warning in capsys.readouterr().out
     (repo / "behave").unlink()
     (repo / "lite_data").mkdir()
     (repo / "other.py").write_text("")

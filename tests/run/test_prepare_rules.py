@@ -7,10 +7,13 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import toy_repo
 from run_plans import Runner, plan_of, step
 
+from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.prepare import GUARD, with_prepare
+from tipc.run.prepare.data_at_risk import some_of
 from tipc.run.prepare.prepare_data import prepare, read_declaration
 from tipc.run.prepare.removals import removals
 from tipc.run.schedule.order import order
@@ -202,3 +205,22 @@ def test_what_only_other_models_would_remove_is_not_told(repo: Path) -> None:
     assert removals(script, repo, "whole_infer", "tiny") == ["data/a"]
     assert removals(script, repo, "whole_infer", "other") == ["data/b"]
     assert removals(script, repo, "whole_infer", "third") == ["data/c"]
+
+
+def test_preparing_by_itself_names_what_it_removes_before_it_does(
+    repo: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = toy_repo.make(repo)
+    write(repo / "data/list.txt", "1")
+    write(repo / "test_tipc/prepare.sh", "echo it runs; rm -rf data\n")
+    assert main(["prepare", str(config)]) == 0
+    first, second = capfd.readouterr().out.splitlines()
+    assert first.endswith("toy/train_infer_python.txt will remove data")
+    assert second == "it runs"
+    assert main(["prepare", str(config)]) == 0
+    assert "will remove" not in capfd.readouterr().out
+
+
+def test_of_many_paths_only_some_are_named() -> None:
+    assert some_of("abcdef") == "a, b, c, d, e, f"
+    assert some_of("abcdefg") == "a, b, c, d, e, f, …"

@@ -115,14 +115,11 @@ def _warnings(session: Session) -> Iterator[str]:
     """What a user should know before the first step runs."""
     from tipc.language import sentence
     from tipc.run.missing import missing_for
-    from tipc.run.session import data_at_risk
+    from tipc.run.session import removed_by_preparing
+    from tipc.run.show.prepare_notes import removal_note
 
-    for config, paths in data_at_risk(session).items():
-        yield say(
-            "preparing {config} will remove {paths} (--no-prepare: it will not)",
-            config=config,
-            paths=", ".join(paths),
-        )
+    for config, paths in removed_by_preparing(session).items():
+        yield removal_note(config, paths, option="--no-prepare")
     for reason in missing_for(session.plans):
         yield say("missing: ") + sentence(reason)
 
@@ -239,11 +236,14 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
-    from tipc.run.session import would_run
+    from tipc.run.session import removed_by_preparing, would_run
     from tipc.run.show.failure import pasteable
+    from tipc.run.show.prepare_notes import removal_note
     from tipc.run.show.progress import place
 
     shown = would_run(session)
+    for config, paths in removed_by_preparing(session).items():
+        stream.write(f"# {removal_note(config, paths, option='--no-prepare')}\n")
     for plan in session.plans:
         stream.write(f"# {plan.key} ({plan.repo})\n")
         for step in plan.steps:

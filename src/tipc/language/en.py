@@ -108,6 +108,7 @@ REASONS = {
     "cause-nothing-left": "the command said that it succeeded, but did not leave what the next step needs",
     "cause-elsewhere": "the command succeeded, but wrote {found}; the config says {wanted}",
     "try-prepare": "tipc prepare {config} {mode}",
+    "try-prepare-removes": "tipc prepare {config} {mode} (it will remove {paths})",
     "try-other-data": "{script} was run and did not make {path}: let it, or name in the config what it makes",
     "try-provide": "put it there, or name another path; the repository has no {script} that would fetch it",
     "try-script-path": "name the script in {config} by its path from the root of the repository",

@@ -100,6 +100,7 @@ REASONS = {
     "cause-nothing-left": "命令称已成功，但没有留下下一步需要的文件",
     "cause-elsewhere": "命令成功，但写到了 {found}；配置所指的是 {wanted}",
     "try-prepare": "tipc prepare {config} {mode}",
+    "try-prepare-removes": "tipc prepare {config} {mode}（会删除 {paths}）",
     "try-other-data": "{script} 已经运行，但没有生成 {path}：请让它生成，或在配置中写它所生成的路径",
     "try-provide": "把它放到那里，或改写路径；仓库没有可以取得它的 {script}",
     "try-script-path": "在 {config} 中写出脚本相对于仓库根目录的路径",

@@ -127,8 +127,9 @@ TEXTS = {
     ),
     "dialect {name}": "方言 {name}",
     "{done} of {total} done, {left} to come": "已完成 {done}/{total}，剩余 {left}",
-    "preparing {config} will remove {paths} (--no-prepare: it will not)": (
-        "准备 {config} 的数据时会删除 {paths}（使用 --no-prepare 则不会）"
+    "preparing {config} will remove {paths}": "准备 {config} 的数据时会删除 {paths}",
+    "preparing {config} will remove {paths} ({option}: it will not)": (
+        "准备 {config} 的数据时会删除 {paths}（使用 {option} 则不会）"
     ),
     "missing: ": "缺少：",
     "to go on: ": "继续运行：",

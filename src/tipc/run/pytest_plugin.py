@@ -7,7 +7,7 @@ fit; a test waits for its step. With several workers keep a file together (``--d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     collected: pytest.Collector = ConfigFile.from_parent(parent, path=file_path)
     return collected
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+    """Before the first test runs: the data that preparing would remove."""
+    if config.option.collectonly:
+        return []
+    lines = []
+    for item in items:
+        if isinstance(item, StepItem):
+            lines += item.warnings()
+    return lines
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -126,6 +137,19 @@ class StepItem(pytest.Item):
         super().__init__(**rest)
         self.plan = plan
         self.step = step
+
+    def warnings(self) -> list[str]:
+        """What a user should know before it runs."""
+        from tipc.kinds import PREPARE
+        from tipc.run.prepare.data_at_risk import data_at_risk
+        from tipc.run.show.prepare_notes import removal_note
+
+        if self.step.kind != PREPARE:
+            return []
+        paths = data_at_risk(self.plan)
+        if not paths:
+            return []
+        return [removal_note(self.plan.config, paths, option="--tipc-no-prepare")]
 
     def runtest(self) -> None:
         """Wait for its end; it passes, fails with everything that is known, or is blocked by a failure."""

@@ -16,7 +16,7 @@ from tipc.command import Command
 from tipc.errors import TipcError, UsageError, deduplicated, wording
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan, Step
-from tipc.plan.prepare import SCRIPT, interpreter
+from tipc.plan.prepare import interpreter
 from tipc.plan.request import PlanOptions
 from tipc.plan.several import plan_each
 from tipc.run.attempt import Conditions, foreseen
@@ -24,7 +24,7 @@ from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.environment import describe
 from tipc.run.executors.executor import Executor, Task
 from tipc.run.inputs import Inputs
-from tipc.run.prepare.removals import removals
+from tipc.run.prepare.data_at_risk import data_at_risk
 from tipc.run.record import run_store
 from tipc.run.record.journal import Journal, replay_of
 from tipc.run.record.locks import output_locks
@@ -157,7 +157,7 @@ def _refuse_to_prepare_again(session: Session, replay: Replay) -> None:
                 )
 
 
-def data_at_risk(session: Session) -> dict[str, list[str]]:
+def removed_by_preparing(session: Session) -> dict[str, list[str]]:
     """For each config whose preparing is about to run: what is there and its script would remove."""
     done: set[Key] = set()
     if session.run and not session.rules.prepare:
@@ -165,12 +165,10 @@ def data_at_risk(session: Session) -> dict[str, list[str]]:
     found = {}
     for plan in session.plans:
         for step in plan.steps:
-            if step.kind != PREPARE or SCRIPT not in step.argv:
-                continue
             key = (plan.key, step.id)
-            if key not in session.wanted or key in done:
+            if step.kind != PREPARE or key not in session.wanted or key in done:
                 continue
-            paths = removals(Path(plan.repo, SCRIPT), Path(plan.repo), plan.mode, plan.model)
+            paths = data_at_risk(plan)
             if paths:
                 found[plan.config] = paths
     return found

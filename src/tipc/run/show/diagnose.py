@@ -20,6 +20,7 @@ from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
 from tipc.run.guest.launch import NOT_FOUND
+from tipc.run.prepare.data_at_risk import data_at_risk, some_of
 from tipc.run.record.results import StepResult
 from tipc.run.show.shown import shown_config, shown_path
 
@@ -77,7 +78,11 @@ def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
             continue
         if any(other.kind == PREPARE for other in plan.steps):
             return because("try-other-data", script=script, path=path)
-        return because("try-prepare", config=shlex.quote(shown_config(plan)), mode=plan.mode)
+        config = shlex.quote(shown_config(plan))
+        paths = data_at_risk(plan)
+        if paths:
+            return because("try-prepare-removes", config=config, mode=plan.mode, paths=some_of(paths))
+        return because("try-prepare", config=config, mode=plan.mode)
     return because("try-provide", script=SCRIPT)
 
 
