@@ -110,6 +110,12 @@ REASONS = {
     "try-prepare": "tipc prepare {config} {mode}",
     "try-prepare-removes": "tipc prepare {config} {mode} (it will remove {paths})",
     "try-other-data": "{script} was run and did not make {path}: let it, or name in the config what it makes",
+    "try-restore-data": "preparing removed {removed}, and the network does not reach {hosts}: put {path} "
+    "there by hand, with what belongs to it, then tipc run --rerun-failed",
+    "try-put-back": "preparing removed {removed} and did not put it back: put {path} there by hand, with "
+    "what belongs to it, then tipc run --rerun-failed",
+    "try-fetch": "when the data was prepared, the network did not reach {hosts}: put {path} there by hand, "
+    "with what belongs to it, then tipc run --rerun-failed",
     "try-provide": "put it there, or name another path; the repository has no {script} that would fetch it",
     "try-script-path": "name the script in {config} by its path from the root of the repository",
     "try-install": "{python} -m pip install {package}",

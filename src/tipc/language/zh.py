@@ -102,6 +102,12 @@ REASONS = {
     "try-prepare": "tipc prepare {config} {mode}",
     "try-prepare-removes": "tipc prepare {config} {mode}（会删除 {paths}）",
     "try-other-data": "{script} 已经运行，但没有生成 {path}：请让它生成，或在配置中写它所生成的路径",
+    "try-restore-data": "准备数据时删除了 {removed}，而网络无法连接到 {hosts}：请手动放好 {path} "
+    "及其所需的文件，然后 tipc run --rerun-failed",
+    "try-put-back": "准备数据时删除了 {removed}，并且没有放回：请手动放好 {path} 及其所需的文件，"
+    "然后 tipc run --rerun-failed",
+    "try-fetch": "准备数据时网络无法连接到 {hosts}：请手动放好 {path} 及其所需的文件，"
+    "然后 tipc run --rerun-failed",
     "try-provide": "把它放到那里，或改写路径；仓库没有可以取得它的 {script}",
     "try-script-path": "在 {config} 中写出脚本相对于仓库根目录的路径",
     "try-install": "{python} -m pip install {package}",

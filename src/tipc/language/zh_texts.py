@@ -127,6 +127,11 @@ TEXTS = {
     ),
     "dialect {name}": "方言 {name}",
     "{done} of {total} done, {left} to come": "已完成 {done}/{total}，剩余 {left}",
+    "prepare removed {paths} and did not put it back": "prepare 删除了 {paths}，并且没有放回",
+    "prepare removed {paths}; put it back, then": "prepare 删除了 {paths}；请放回，然后",
+    "prepare ended with 0, but the network does not reach {hosts}": (
+        "prepare 以 0 结束，但网络无法连接到 {hosts}"
+    ),
     "preparing {config} will remove {paths}": "准备 {config} 的数据时会删除 {paths}",
     "preparing {config} will remove {paths} ({option}: it will not)": (
         "准备 {config} 的数据时会删除 {paths}（使用 {option} 则不会）"

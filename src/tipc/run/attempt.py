@@ -17,6 +17,7 @@ from tipc.plan.target.interpreter import resolve
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import StaleOutputs, digests, missing, move_stale_outputs, settle
 from tipc.run.executors.executor import Task, TaskOutcome
+from tipc.run.prepare.data_at_risk import data_at_risk, data_that_is_there, not_put_back
 from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import facts_base, file_name
 from tipc.run.record.results import StepResult
@@ -32,6 +33,7 @@ class Attempt:
     number: int  # 1: the first in this call
     task: Task
     aside: StaleOutputs
+    at_risk: tuple[str, ...] = ()  # preparing: data that it would remove, or an attempt before it has removed
 
     @property
     def published_log(self) -> str:
@@ -53,8 +55,16 @@ class Conditions:
     cores: int = 1  # of the machine: what a step that measures asks for
 
 
-def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: int) -> Attempt:
-    """Make room for the step: its log, its artefacts' places, its environment."""
+def begin(
+    conditions: Conditions,
+    index: int,
+    plan: Plan,
+    step: Step,
+    number: int,
+    before: StepResult | None = None,
+) -> Attempt:
+    """Make room for the step: its log, its artefacts' places, its environment. ``before``: what the attempt
+    before it came to."""
     run, root = conditions.run, Path(plan.repo)
     name = file_name(step.id)
     try:
@@ -76,14 +86,23 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         warm=_may_be_warm(conditions, step),
         facts=facts_base(run, index, step.id),
     )
-    attempt = Attempt(
-        plan, step, number, task, move_stale_outputs(root, step.produces, run / "aside" / str(index) / name)
-    )
+    aside = move_stale_outputs(root, step.produces, run / "aside" / str(index) / name)
+    attempt = Attempt(plan, step, number, task, aside, _at_risk(plan, step, before))
     try:
         _publish(attempt)
     except OSError as error:
         raise disk_problem(error, root) from error
     return attempt
+
+
+def _at_risk(plan: Plan, step: Step, before: StepResult | None) -> tuple[str, ...]:
+    """What is there and would be removed, and what is missing already since an attempt before."""
+    if step.kind != PREPARE:
+        return ()
+    paths = data_that_is_there(plan, data_at_risk(plan))
+    if before is not None:
+        paths += before.removed
+    return tuple(dict.fromkeys(paths))
 
 
 def foreseen(conditions: Conditions, plan: Plan, step: Step) -> Task:
@@ -157,6 +176,7 @@ def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
         executor=executor,
         host=outcome.host,
         artefacts=found,
+        removed=not_put_back(attempt.plan, attempt.at_risk),
         facts=outcome.facts,
         clock=outcome.clock,
     )

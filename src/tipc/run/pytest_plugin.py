@@ -153,7 +153,7 @@ class StepItem(pytest.Item):
 
     def runtest(self) -> None:
         """Wait for its end; it passes, fails with everything that is known, or is blocked by a failure."""
-        from tipc.kinds import BLOCKED
+        from tipc.kinds import BLOCKED, PREPARE
         from tipc.language import sentence
 
         result = self._call().scheduler.result_of((self.plan.key, self.step.id))
@@ -162,7 +162,8 @@ class StepItem(pytest.Item):
         if not result.ok:
             from tipc.run.show.failure import failure_lines
 
-            pytest.fail("\n".join(failure_lines(self.plan, self.step, result)), pytrace=False)
+            prepared = self._call().scheduler.results.get((self.plan.key, PREPARE))
+            pytest.fail("\n".join(failure_lines(self.plan, self.step, result, prepared)), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The line of the config that names the script."""

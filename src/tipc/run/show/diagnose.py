@@ -20,8 +20,10 @@ from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
 from tipc.run.guest.launch import NOT_FOUND
-from tipc.run.prepare.data_at_risk import data_at_risk, some_of
+from tipc.run.prepare.data_at_risk import data_at_risk, not_put_back, some_of
 from tipc.run.record.results import StepResult
+from tipc.run.show import network
+from tipc.run.show.prepare_notes import unreached_hosts
 from tipc.run.show.shown import shown_config, shown_path
 
 # Modules whose package has another name on PyPI.
@@ -47,6 +49,7 @@ class Diagnosis(NamedTuple):
 
     cause: str = ""
     remedy: str = ""
+    lacks: str = ""  # a file that is not there, and preparing should have made
 
 
 Known = Callable[[Plan, Step, re.Match[str]], Diagnosis]
@@ -62,7 +65,10 @@ def _no_file(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         cause = because("cause-no-file-named", path=path, config=shown_config(plan), line=step.line)
     else:
         cause = because("cause-no-file", path=path)
-    return _tell(cause, _way_to_file(plan, step, path))
+    remedy = _way_to_file(plan, step, path)
+    if remedy is not None and remedy.code == "try-other-data":
+        return Diagnosis(sentence(cause), sentence(remedy), path)
+    return _tell(cause, remedy)
 
 
 def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
@@ -84,6 +90,28 @@ def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
             return because("try-prepare-removes", config=config, mode=plan.mode, paths=some_of(paths))
         return because("try-prepare", config=config, mode=plan.mode)
     return because("try-provide", script=SCRIPT)
+
+
+def _way_to_data(plan: Plan, step: Step, path: str, prepared: StepResult) -> Reason | None:
+    """What makes a file that preparing did not, where it is known why not."""
+    hosts = unreached_hosts(prepared.log)
+    removed = _removed_with(Path(plan.repo, step.cwd, path), plan, prepared)
+    if removed and hosts:
+        return because("try-restore-data", path=path, removed=removed, hosts=hosts)
+    if removed:
+        return because("try-put-back", path=path, removed=removed)
+    if hosts:
+        return because("try-fetch", path=path, hosts=hosts)
+    return None
+
+
+def _removed_with(path: Path, plan: Plan, prepared: StepResult) -> str:
+    """The data that preparing removed, and that the file belongs to."""
+    place = Path(os.path.normpath(path))
+    for removed in not_put_back(plan, prepared.removed):
+        if place.is_relative_to(Path(plan.repo, removed)):
+            return removed
+    return ""
 
 
 def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
@@ -210,11 +238,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"FileNotFoundError: (?P<what>\S+)"), _no_file),
     (re.compile(r"can't open file '(?P<what>[^']+)'"), _no_file),
     (re.compile(r"(?P<what>\S+): No such file or directory"), _no_file),
-    # As wget, curl and git, and requests say it.
-    (re.compile(r"unable to resolve host address \W*(?P<what>[\w.-]+)"), _no_network),
-    (re.compile(r"Could not resolve (?:host|hostname):? \W*(?P<what>[\w.-]+)"), _no_network),
-    (re.compile(r"(?:HTTPS?ConnectionPool|NewConnectionError)\(host='(?P<what>[\w.-]+)'"), _no_network),
-    (re.compile(r"ailed to connect to (?P<what>[\w.-]+) port"), _no_network),
+    *[(pattern, _no_network) for pattern in network.PATTERNS],
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
@@ -226,10 +250,18 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
 )
 
 
-def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
-    """The likely cause of a failure."""
+def diagnose(
+    plan: Plan, step: Step, result: StepResult, log: Sequence[str], prepared: StepResult | None = None
+) -> Diagnosis:
+    """The likely cause of a failure; ``prepared`` is what came of preparing its data."""
     try:
-        return _likely(plan, step, result, log)
+        known = _likely(plan, step, result, log)
+        if prepared is None or step.kind == PREPARE or not known.lacks:
+            return known
+        remedy = _way_to_data(plan, step, known.lacks, prepared)
+        if remedy is None:
+            return known
+        return Diagnosis(known.cause, sentence(remedy))
     except OSError:  # a name out of a log that no file system takes
         return Diagnosis()
 
