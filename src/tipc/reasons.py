@@ -127,7 +127,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "try-script-path": ("config",),
     "try-install": ("python", "package"),
     "try-install-repository": ("python", "path", "module"),
-    "try-legacy-format": ("config", "mode"),
+    "try-legacy-format": (),
     "try-room": (),
     "try-python": (),
     "try-network": (),

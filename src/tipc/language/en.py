@@ -120,7 +120,7 @@ REASONS = {
     "try-script-path": "name the script in {config} by its path from the root of the repository",
     "try-install": "{python} -m pip install {package}",
     "try-install-repository": "{python} -m pip install -e {path} (PyPI's {module} is another version)",
-    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}, or let the script read the .json",
+    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run --resume, or let the script read the .json",
     "try-network": "connect to the network, set a proxy (https_proxy), or fetch it by hand",
     "try-python": "name an interpreter that is there: --python PROGRAM",
     "try-room": "make room, then run it again",

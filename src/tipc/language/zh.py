@@ -112,7 +112,7 @@ REASONS = {
     "try-script-path": "在 {config} 中写出脚本相对于仓库根目录的路径",
     "try-install": "{python} -m pip install {package}",
     "try-install-repository": "{python} -m pip install -e {path}（PyPI 上的 {module} 是另一个版本）",
-    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}，或让脚本读取 .json",
+    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run --resume，或让脚本读取 .json",
     "try-network": "连接网络或设置代理（https_proxy）；也可以手动放好它要下载的文件",
     "try-python": "指定一个存在的解释器：--python PROGRAM",
     "try-room": "腾出空间后重新运行",

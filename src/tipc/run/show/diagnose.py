@@ -172,7 +172,7 @@ def _no_legacy_model(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         written = Path(written).name
     return _tell(
         because("cause-new-format", wanted=found["what"], found=written),
-        because("try-legacy-format", config=shlex.quote(shown_config(plan)), mode=plan.mode),
+        because("try-legacy-format"),
     )
 
 
