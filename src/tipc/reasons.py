@@ -117,6 +117,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "cause-killed": (),
     "cause-nothing-left": (),
     "cause-elsewhere": ("wanted", "found"),
+    "cause-script-reads": ("wanted", "found", "script"),
     "try-prepare": ("config", "mode"),
     "try-prepare-removes": ("config", "mode", "paths"),
     "try-other-data": ("script", "path"),
@@ -137,6 +138,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "try-compare-line": ("line",),
     "try-compare": (),
     "try-other-folder": ("folder",),
+    "try-save-below": ("folder", "script"),
     "try-name-it": ("config", "path"),
     # What lint says within a message: what follows, what to write, why a change is not made.
     "lint-shift-all": (),

@@ -78,6 +78,28 @@ def test_weights_one_folder_away_are_found_and_named(here: Path) -> None:
     assert "out/run/net" in known.remedy
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_folder_that_only_the_script_puts_into_the_path_is_no_matter_of_the_config(
+    here: Path, named: bool
+) -> None:
+    """As in PaddleDetection and PaddleClas: SAVE/MODEL/NAME is read, and no line of the config has MODEL."""
+    (here / "config.txt").write_text(f"train_model_name:{'toy/' * named}latest\n")
+    (here / "test_tipc").mkdir()
+    (here / "test_tipc/test_train_inference_python.sh").touch()
+    (here / "out/run").mkdir(parents=True)
+    (here / "out/run/latest.pdparams").touch()
+    one = step("a")
+    reason = because("no-artefact", path="out/run/toy/latest.pdparams | out/run/toy/latest")
+    known = told(plan_of(here, one), one, [], exit_code=0, reason=reason)
+    if named:
+        assert "the config says" in known.cause
+        assert "change what the config says" in known.remedy
+        return
+    script = "test_tipc/test_train_inference_python.sh"
+    assert known.cause.endswith(f"wrote out/run/latest.pdparams; {script} reads out/run/toy/latest.pdparams")
+    assert known.remedy.startswith(f"let the training save below out/run/toy: {script} puts that folder")
+
+
 def test_weights_one_folder_deeper_are_found_and_the_name_to_write_is_given(here: Path) -> None:
     started = time.time() - 5
     (here / "out/best").mkdir(parents=True)

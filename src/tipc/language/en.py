@@ -107,6 +107,7 @@ REASONS = {
     "cause-killed": "killed from outside; often the system does that when memory runs out",
     "cause-nothing-left": "the command said that it succeeded, but did not leave what the next step needs",
     "cause-elsewhere": "the command succeeded, but wrote {found}; the config says {wanted}",
+    "cause-script-reads": "the command succeeded, but wrote {found}; {script} reads {wanted}",
     "try-prepare": "tipc prepare {config} {mode}",
     "try-prepare-removes": "tipc prepare {config} {mode} (it will remove {paths})",
     "try-other-data": "{script} was run and did not make {path}: let it, or name in the config what it makes",
@@ -131,6 +132,8 @@ REASONS = {
     "try-compare-line": "compare where the script writes with what line {line} of the config says",
     "try-compare": "compare where the script writes with what the plan expects: tipc plan",
     "try-other-folder": "the script does not write to {folder}: let it, or change what the config says of it",
+    "try-save-below": "let the training save below {folder}: {script} puts that folder into the path, no "
+    "line of the config does",
     "try-name-it": "name it in {config}: seen from the folder that the config means, it is `{path}`",
     # Parts of lint's messages.
     "lint-shift-all": "training, export and inference are built from the wrong lines",

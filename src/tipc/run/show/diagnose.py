@@ -14,7 +14,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from tipc.bounded import read_beginning
-from tipc.kinds import PREPARE, TIMEOUT
+from tipc.config.scripts import SCRIPTS
+from tipc.kinds import PREPARE, TIMEOUT, TRAIN_CHAIN
 from tipc.language import sentence
 from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
@@ -40,6 +41,7 @@ BENCHMARK_LOG = "auto_log"
 # What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
 _OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 _SETUP_LIMIT = 2**16
+_CONFIG_LIMIT = 2**20
 # How far from where a file should be it is looked for, and how many folders are seen at most.
 _UP, _DOWN, _FOLDERS = 2, 3, 500
 
@@ -309,6 +311,17 @@ def _nothing_left(plan: Plan, step: Step, result: StepResult, log: Sequence[str]
 
 def _left_elsewhere(plan: Plan, wanted: Path, elsewhere: Path) -> Diagnosis:
     """Say where it is, and what has to change: a name in the config, or the folder that the script takes."""
+    if _script_adds_folder(plan, wanted, elsewhere):
+        script = _tipc_script(plan)
+        return _tell(
+            because(
+                "cause-script-reads",
+                wanted=shown_path(wanted),
+                found=shown_path(elsewhere),
+                script=script,
+            ),
+            because("try-save-below", folder=shown_path(wanted.parent), script=script),
+        )
     from_there = os.path.relpath(elsewhere, wanted.parent)
     remedy = because("try-name-it", config=shown_config(plan), path=from_there)
     if from_there.startswith(".."):
@@ -318,6 +331,27 @@ def _left_elsewhere(plan: Plan, wanted: Path, elsewhere: Path) -> Diagnosis:
         because("cause-elsewhere", wanted=shown_path(wanted), found=shown_path(elsewhere)),
         remedy,
     )
+
+
+def _script_adds_folder(plan: Plan, wanted: Path, elsewhere: Path) -> bool:
+    """Whether the file lies above the folder where it is read, and the config does not name that folder."""
+    if elsewhere.parent == wanted.parent or not wanted.parent.is_relative_to(elsewhere.parent):
+        return False
+    try:
+        text = read_beginning(Path(plan.repo, plan.config), _CONFIG_LIMIT)
+    except OSError:
+        return False
+    return str(wanted.relative_to(elsewhere.parent).with_suffix("")) not in text
+
+
+def _tipc_script(plan: Plan) -> str:
+    """The script that puts the paths together, as the repository has it; else by its usual name."""
+    names = SCRIPTS.get(plan.chain, SCRIPTS[TRAIN_CHAIN])
+    for name in names:
+        path = Path("test_tipc", name)
+        if Path(plan.repo, path).is_file():
+            return str(path)
+    return names[0]
 
 
 def _nearby(root: Path, wanted: Path, since: float) -> Path | None:
