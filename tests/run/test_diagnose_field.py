@@ -127,6 +127,30 @@ def test_the_repositorys_own_module_is_installed_from_the_repository(here: Path)
     assert known.remedy.startswith("python3 -m pip install -e .")
 
 
+@pytest.mark.parametrize("name", ["paddleclas.py", "ppcls/x.py"])
+def test_a_file_of_the_root_that_is_imported_in_place_of_its_package_is_installed(
+    here: Path, name: str
+) -> None:
+    (here / name).parent.mkdir(exist_ok=True)
+    (here / name).touch()
+    one = step("a", argv=("python3", "python/predict.py"))
+    log = [
+        "Traceback (most recent call last):",
+        '  File "python/predict.py", line 8, in <module>',
+        "    import paddleclas",
+        f'  File "{here / name}", line 33, in <module>',
+        "    from .ppcls.arch import backbone",
+        "ImportError: attempted relative import with no known parent package",
+        "bye",
+    ]
+    known = told(plan_of(here, one), one, log)
+    if name == "paddleclas.py":
+        assert "this repository's own" in known.cause
+        assert known.remedy.startswith("python3 -m pip install -e . (PyPI's paddleclas is another")
+    else:
+        assert known == Diagnosis(log[-2])
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -41,6 +41,7 @@ BENCHMARK_LOG = "auto_log"
 # What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
 _OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 _SETUP_LIMIT = 2**16
+_TRACEBACK_FILE = re.compile(r'^\s*File "([^"]+)", line \d+', re.MULTILINE)
 _CONFIG_LIMIT = 2**20
 # How far from where a file should be it is looked for, and how many folders are seen at most.
 _UP, _DOWN, _FOLDERS = 2, 3, 500
@@ -119,11 +120,7 @@ def _removed_with(path: Path, plan: Plan, prepared: StepResult) -> str:
 def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     module, python = found["what"].split(".")[0], step.argv[0]
     if _belongs_to(plan, module):
-        root = shlex.quote(shown_path(plan.repo))
-        return _tell(
-            because("cause-own-module", python=python, module=module),
-            because("try-install-repository", python=python, path=root, module=module),
-        )
+        return _own_module(plan, python, module)
     package = PACKAGES.get(module, module)
     if module == BENCHMARK_LOG:
         package = shlex.quote(_source_of_tipc())
@@ -131,6 +128,24 @@ def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         because("cause-no-module", python=python, module=module),
         because("try-install", python=python, package=package),
     )
+
+
+def _own_module(plan: Plan, python: str, module: str) -> Diagnosis:
+    root = shlex.quote(shown_path(plan.repo))
+    return _tell(
+        because("cause-own-module", python=python, module=module),
+        because("try-install-repository", python=python, path=root, module=module),
+    )
+
+
+def _no_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    """``paddleclas.py`` at the root of a checkout stands for the package that only an installation makes."""
+    files = _TRACEBACK_FILE.findall(found.string[: found.start()])
+    if files:
+        path = Path(plan.repo, step.cwd, files[-1])
+        if path.suffix == ".py" and os.path.realpath(path.parent) == os.path.realpath(plan.repo):
+            return _own_module(plan, step.argv[0], path.stem)
+    return Diagnosis(found[0])
 
 
 def _source_of_tipc() -> str:
@@ -245,9 +260,10 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
     (re.compile(r"FatalError: `Illegal instruction`"), _illegal_instruction),
-    (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)"), _quoted),
+    (re.compile(r"ImportError: attempted relative import with no known parent package"), _no_package),
+    (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)", re.MULTILINE), _quoted),
     # As programs say it: `error: …`, `train.py: error: …`.
-    (re.compile(r"^(?:[\w./-]+: )?[Ee]rror: (?P<what>\S.*)"), _quoted),
+    (re.compile(r"^(?:[\w./-]+: )?[Ee]rror: (?P<what>\S.*)", re.MULTILINE), _quoted),
     *_SAID,
 )
 
@@ -286,11 +302,14 @@ def _likely(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> D
 def _said(
     plan: Plan, step: Step, log: Sequence[str], patterns: Sequence[tuple[re.Pattern[str], Known]]
 ) -> Diagnosis | None:
+    text = "\n".join(log)  # a match knows by it what stands before and after its line
+    end = len(text)
     for line in reversed(log):
         for pattern, known in patterns:
-            found = pattern.search(line)
+            found = pattern.search(text, end - len(line), end)
             if found:
                 return known(plan, step, found)
+        end -= len(line) + 1
     return None
 
 
