@@ -214,6 +214,21 @@ def test_what_a_script_calls_an_error_is_quoted_though_it_ended_with_0(
     assert known.cause == cause
 
 
+def test_an_error_is_quoted_with_the_lines_that_end_its_sentence(here: Path) -> None:
+    one = step("a")
+    items = ["\t1. The images are fewer than a batch.", "2. The annotation file is not there.", "bye"]
+    log = ["ppocr ERROR: No Images in train dataset, please ensure", *items]
+    known = told(plan_of(here, one), one, log, exit_code=0, reason=because("no-artefact", path="out/x"))
+    assert known.cause == (
+        "No Images in train dataset, please ensure 1. The images are fewer than a batch. "
+        "2. The annotation file is not there."
+    )
+    whole = told(plan_of(here, one), one, ["ERROR: it is empty.", *items])
+    assert whole.cause == "it is empty."
+    endless = told(plan_of(here, one), one, ["ERROR: why", *(["  " + "x" * 90] * 50)])
+    assert len(endless.cause) < 400
+
+
 def test_a_script_that_asks_for_a_package_gets_it_named(here: Path) -> None:
     one = step("a", argv=("python3", "train.py"))
     line = "Unable to QAT, please install paddleslim, for example: `pip install paddleslim`"

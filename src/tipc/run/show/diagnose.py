@@ -41,6 +41,9 @@ BENCHMARK_LOG = "auto_log"
 # What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
 _OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 _SETUP_LIMIT = 2**16
+# A line that belongs to the one before it: indented, or an item of a list. How much of them is quoted.
+_GOES_ON = re.compile(r"\s+\S|\d+[.)]\s")
+_MORE_LINES, _MOST_QUOTED = 4, 400
 _TRACEBACK_FILE = re.compile(r'^\s*File "([^"]+)", line \d+', re.MULTILINE)
 _CONFIG_LIMIT = 2**20
 # How far from where a file should be it is looked for, and how many folders are seen at most.
@@ -231,7 +234,14 @@ def _bad_argument(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
 
 
 def _quoted(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
-    return Diagnosis(found["what"].strip())
+    """What was said; where that sentence is not at its end, with the lines that belong to it."""
+    said = [found["what"].strip()]
+    if not said[0].endswith((".", "!", "?")):
+        for line in found.string[found.end() :].splitlines()[1 : _MORE_LINES + 1]:
+            if not _GOES_ON.match(line):
+                break
+            said.append(line.strip())
+    return Diagnosis(" ".join(said)[:_MOST_QUOTED])
 
 
 def _wants_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
