@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -26,6 +27,7 @@ from tipc.run.executors.executor import Executor, Task
 from tipc.run.inputs import Inputs
 from tipc.run.prepare.data_at_risk import data_at_risk
 from tipc.run.record import run_store
+from tipc.run.record.events import RunResumed
 from tipc.run.record.journal import Journal, replay_of
 from tipc.run.record.locks import output_locks
 from tipc.run.record.replay import Replay
@@ -179,7 +181,9 @@ def would_run(session: Session) -> frozenset[Key]:
     holds, but all that follows from a step that runs again."""
     if session.run is None:
         return session.wanted
-    earlier = Earlier(replay_of(session.run), session.rules)
+    replay = replay_of(session.run)
+    replay.add(RunResumed(time.time(), ()))  # as this call would begin: what was outdated may hold again
+    earlier = Earlier(replay, session.rules)
     inputs = Inputs(session.plans, os.environ)
     nodes = build_graph(session.plans, order(session.plans))
     found: set[Key] = set()
