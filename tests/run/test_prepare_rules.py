@@ -293,3 +293,36 @@ def test_a_failed_preparation_says_what_it_has_removed(runner: Runner, repo: Pat
     runner(with_prepare(plan_of(repo, step("a"))), settings=Settings(cores=1, retries=retries))
     assert "prepare removed data; put it back, then tipc run --rerun-failed --no-prepare" in runner.text
     assert "is it already there?" not in runner.text
+
+
+def test_an_interpreter_that_a_script_calls_and_is_not_there_is_told_before_it_runs(
+    runner: Runner, repo: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Steps run another one in its place, a script does not."""
+    config = toy_repo.make(repo)
+    config.write_text(toy_repo.CONFIG.replace("python:python3", "python:python3.0"))
+    write(
+        repo / "test_tipc/prepare.sh",
+        """
+        echo it runs
+        if [ ${MODE} = "whole_infer" ]; then
+            python_name=python2.0
+            ${python_name} -m pip install x
+        fi
+        if [ ${MODE} = "lite_train_lite_infer" ]; then
+            array=(${python_name_list})
+            python_name=${array[0]}
+            ${python_name} -m pip install x
+            eval "${python_name} -m pip install y"
+            python3 --version
+            python=python3.00
+            cd . && $python setup.py install
+        fi
+        """,
+    )
+    assert main(["prepare", str(config)]) == 0
+    first, second, *_ = capfd.readouterr().out.splitlines()
+    assert "calls python3.0, python3.00, which is not on PATH: what it would install" in first
+    assert second == "it runs"
+    assert main(["run", str(config), "--dry-run", "--no-prepare"]) == 0
+    assert "which is not on PATH" not in capfd.readouterr().out

@@ -115,11 +115,11 @@ def _warnings(session: Session) -> Iterator[str]:
     """What a user should know before the first step runs."""
     from tipc.language import sentence
     from tipc.run.missing import missing_for
-    from tipc.run.session import removed_by_preparing
-    from tipc.run.show.prepare_notes import removal_note
+    from tipc.run.session import about_to_prepare
+    from tipc.run.show.prepare_notes import notes_before
 
-    for config, paths in removed_by_preparing(session).items():
-        yield removal_note(config, paths, option="--no-prepare")
+    for plan in about_to_prepare(session):
+        yield from notes_before(plan, "--no-prepare")
     for reason in missing_for(session.plans):
         yield say("missing: ") + sentence(reason)
 
@@ -236,14 +236,15 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
-    from tipc.run.session import removed_by_preparing, would_run
+    from tipc.run.session import about_to_prepare, would_run
     from tipc.run.show.failure import pasteable
-    from tipc.run.show.prepare_notes import removal_note
+    from tipc.run.show.prepare_notes import notes_before
     from tipc.run.show.progress import place
 
     shown = would_run(session)
-    for config, paths in removed_by_preparing(session).items():
-        stream.write(f"# {removal_note(config, paths, option='--no-prepare')}\n")
+    for plan in about_to_prepare(session):
+        for note in notes_before(plan, "--no-prepare"):
+            stream.write(f"# {note}\n")
     for plan in session.plans:
         stream.write(f"# {plan.key} ({plan.repo})\n")
         for step in plan.steps:

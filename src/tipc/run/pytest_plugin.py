@@ -141,15 +141,11 @@ class StepItem(pytest.Item):
     def warnings(self) -> list[str]:
         """What a user should know before it runs."""
         from tipc.kinds import PREPARE
-        from tipc.run.prepare.data_at_risk import data_at_risk
-        from tipc.run.show.prepare_notes import removal_note
+        from tipc.run.show.prepare_notes import notes_before
 
         if self.step.kind != PREPARE:
             return []
-        paths = data_at_risk(self.plan)
-        if not paths:
-            return []
-        return [removal_note(self.plan.config, paths, option="--tipc-no-prepare")]
+        return notes_before(self.plan, "--tipc-no-prepare")
 
     def runtest(self) -> None:
         """Wait for its end; it passes, fails with everything that is known, or is blocked by a failure."""

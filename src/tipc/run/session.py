@@ -25,7 +25,6 @@ from tipc.run.earlier import Earlier, RerunRules
 from tipc.run.environment import describe
 from tipc.run.executors.executor import Executor, Task
 from tipc.run.inputs import Inputs
-from tipc.run.prepare.data_at_risk import data_at_risk
 from tipc.run.record import run_store
 from tipc.run.record.events import RunResumed
 from tipc.run.record.journal import Journal, replay_of
@@ -159,20 +158,17 @@ def _refuse_to_prepare_again(session: Session, replay: Replay) -> None:
                 )
 
 
-def removed_by_preparing(session: Session) -> dict[str, list[str]]:
-    """For each config whose preparing is about to run: what is there and its script would remove."""
+def about_to_prepare(session: Session) -> list[Plan]:
+    """The plans whose data this call prepares."""
     done: set[Key] = set()
     if session.run and not session.rules.prepare:
         done = {key for key, result in replay_of(session.run).results.items() if result.ok}
-    found = {}
+    found = []
     for plan in session.plans:
         for step in plan.steps:
             key = (plan.key, step.id)
-            if step.kind != PREPARE or key not in session.wanted or key in done:
-                continue
-            paths = data_at_risk(plan)
-            if paths:
-                found[plan.config] = paths
+            if step.kind == PREPARE and key in session.wanted and key not in done:
+                found.append(plan)
     return found
 
 

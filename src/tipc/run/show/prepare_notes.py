@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tipc.language import say
-from tipc.run.prepare.data_at_risk import some_of
+from tipc.plan.model import Plan
+from tipc.run.prepare.data_at_risk import data_at_risk, some_of
+from tipc.run.prepare.interpreters import absent_interpreters
 from tipc.run.record.results import StepResult
 from tipc.run.show.log_tail import tail
 from tipc.run.show.network import unreached_host
@@ -14,16 +14,32 @@ HOSTS = 3
 LINES, REACH = 10_000, 1 << 20  # of a log
 
 
-def removal_note(config: str, paths: Sequence[str], option: str = "") -> str:
-    """What preparing a config would remove; ``option`` keeps a call from preparing."""
-    if not option:
-        return say("preparing {config} will remove {paths}", config=config, paths=some_of(paths))
-    return say(
-        "preparing {config} will remove {paths} ({option}: it will not)",
-        config=config,
-        paths=some_of(paths),
-        option=option,
-    )
+def notes_before(plan: Plan, option: str = "") -> list[str]:
+    """What preparing a plan would remove, and what it calls in vain; ``option`` is how not to prepare."""
+    notes = []
+    removed = some_of(data_at_risk(plan))
+    if removed and option:
+        notes.append(
+            say(
+                "preparing {config} will remove {paths} ({option}: it will not)",
+                config=plan.config,
+                paths=removed,
+                option=option,
+            )
+        )
+    elif removed:
+        notes.append(say("preparing {config} will remove {paths}", config=plan.config, paths=removed))
+    absent = ", ".join(absent_interpreters(plan))
+    if absent:
+        notes.append(
+            say(
+                "preparing {config} calls {names}, which is not on PATH: what it would install with it, "
+                "install by hand, or put a link of that name to your interpreter on PATH",
+                config=plan.config,
+                names=absent,
+            )
+        )
+    return notes
 
 
 def data_notes(result: StepResult) -> list[str]:
