@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tipc.certify.checks.deployment import judge_answer
 from tipc.certify.engines import all_engines
 from tipc.certify.evidence import prober, trials
 from tipc.certify.evidence.answers import Answer, ParityAnswer, read_answer
 from tipc.certify.evidence.prober import Prober, is_clean
 from tipc.certify.evidence.question import Key, Question, QuestionGroup
 from tipc.certify.evidence.trials import Answered, Trial, passes_off
+from tipc.certify.scaffold import parity_file
 from tipc.run.executors.executor import Task
 from tipc.run.executors.local import LocalExecutor
 from tipc.run.guest.witness.predictors import Predictors
@@ -87,6 +89,21 @@ def test_parity_meets_the_repositorys_own_package_and_not_an_installed_one(tmp_p
     question = Question(("parity", "plan", "x"), group(tmp_path), body)
     found = ask([question], tmp_path / "log", 60)
     assert str(tmp_path / "pytest.py") in found["parity", "plan", "x"].error
+
+
+@pytest.mark.paddle
+def test_a_parity_that_is_still_the_skeleton_lacks_its_first_function(tmp_path: Path) -> None:
+    for name, text in parity_file("toy").items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    body = {"kind": "parity", "repo": str(tmp_path), "request": {}, "path": [], "legacy": False}
+    answer = ask([Question(("parity", "plan", "x"), group(tmp_path), body)], tmp_path / "log", 60)
+    found = answer["parity", "plan", "x"]
+    assert isinstance(found, ParityAnswer)
+    outcome = judge_answer(found, tmp_path)
+    told = str(outcome.message)
+    assert told == "there is no samples() in test_tipc/parity.py, which is still the skeleton"
+    assert "tipc init --parity" in str(outcome.remedy)
 
 
 @pytest.mark.paddle

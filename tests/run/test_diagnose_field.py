@@ -49,7 +49,9 @@ def test_a_script_that_reads_the_old_format_after_a_new_export_is_told_so(here: 
     one = step("a", model_dir="out")
     known = told(plan_of(here, one), one, [line])
     assert known.cause.endswith("model.json: the format (PIR) of paddle 3")
-    assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run config.txt")
+    assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run --resume,"), (
+        "no new run: it would prepare"
+    )
 
 
 def test_a_name_that_no_file_system_takes_is_no_cause(here: Path) -> None:
@@ -74,6 +76,28 @@ def test_weights_one_folder_away_are_found_and_named(here: Path) -> None:
     assert "wrote out/run/latest.pdparams" in known.cause
     assert "out/run/net/latest.pdparams" in known.cause
     assert "out/run/net" in known.remedy
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_folder_that_only_the_script_puts_into_the_path_is_no_matter_of_the_config(
+    here: Path, named: bool
+) -> None:
+    """As in PaddleDetection and PaddleClas: SAVE/MODEL/NAME is read, and no line of the config has MODEL."""
+    (here / "config.txt").write_text(f"train_model_name:{'toy/' * named}latest\n")
+    (here / "test_tipc").mkdir()
+    (here / "test_tipc/test_train_inference_python.sh").touch()
+    (here / "out/run").mkdir(parents=True)
+    (here / "out/run/latest.pdparams").touch()
+    one = step("a")
+    reason = because("no-artefact", path="out/run/toy/latest.pdparams | out/run/toy/latest")
+    known = told(plan_of(here, one), one, [], exit_code=0, reason=reason)
+    if named:
+        assert "the config says" in known.cause
+        assert "change what the config says" in known.remedy
+        return
+    script = "test_tipc/test_train_inference_python.sh"
+    assert known.cause.endswith(f"wrote out/run/latest.pdparams; {script} reads out/run/toy/latest.pdparams")
+    assert known.remedy.startswith(f"let the training save below out/run/toy: {script} puts that folder")
 
 
 def test_weights_one_folder_deeper_are_found_and_the_name_to_write_is_given(here: Path) -> None:
@@ -101,6 +125,30 @@ def test_the_repositorys_own_module_is_installed_from_the_repository(here: Path)
     known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'paddleclas'"])
     assert "this repository's own" in known.cause
     assert known.remedy.startswith("python3 -m pip install -e .")
+
+
+@pytest.mark.parametrize("name", ["paddleclas.py", "ppcls/x.py"])
+def test_a_file_of_the_root_that_is_imported_in_place_of_its_package_is_installed(
+    here: Path, name: str
+) -> None:
+    (here / name).parent.mkdir(exist_ok=True)
+    (here / name).touch()
+    one = step("a", argv=("python3", "python/predict.py"))
+    log = [
+        "Traceback (most recent call last):",
+        '  File "python/predict.py", line 8, in <module>',
+        "    import paddleclas",
+        f'  File "{here / name}", line 33, in <module>',
+        "    from .ppcls.arch import backbone",
+        "ImportError: attempted relative import with no known parent package",
+        "bye",
+    ]
+    known = told(plan_of(here, one), one, log)
+    if name == "paddleclas.py":
+        assert "this repository's own" in known.cause
+        assert known.remedy.startswith("python3 -m pip install -e . (PyPI's paddleclas is another")
+    else:
+        assert known == Diagnosis(log[-2])
 
 
 @pytest.mark.parametrize(
@@ -164,6 +212,21 @@ def test_what_a_script_calls_an_error_is_quoted_though_it_ended_with_0(
     reason = because("no-artefact", path="out/latest.pdparams")
     known = told(plan_of(here, one), one, ["start", line, "bye"], exit_code=0, reason=reason)
     assert known.cause == cause
+
+
+def test_an_error_is_quoted_with_the_lines_that_end_its_sentence(here: Path) -> None:
+    one = step("a")
+    items = ["\t1. The images are fewer than a batch.", "2. The annotation file is not there.", "bye"]
+    log = ["ppocr ERROR: No Images in train dataset, please ensure", *items]
+    known = told(plan_of(here, one), one, log, exit_code=0, reason=because("no-artefact", path="out/x"))
+    assert known.cause == (
+        "No Images in train dataset, please ensure 1. The images are fewer than a batch. "
+        "2. The annotation file is not there."
+    )
+    whole = told(plan_of(here, one), one, ["ERROR: it is empty.", *items])
+    assert whole.cause == "it is empty."
+    endless = told(plan_of(here, one), one, ["ERROR: why", *(["  " + "x" * 90] * 50)])
+    assert len(endless.cause) < 400
 
 
 def test_a_script_that_asks_for_a_package_gets_it_named(here: Path) -> None:

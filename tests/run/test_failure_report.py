@@ -127,6 +127,14 @@ def test_no_remedy_is_named_that_would_not_help(plan: Plan, tmp_path: Path) -> N
     assert diagnose(elsewhere, train, failed(plan, train), [line]).remedy == ""
 
 
+def test_a_call_to_prepare_is_named_with_what_it_would_remove(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "test_tipc/prepare.sh").write_text("rm -rf data\n")
+    (tmp_path / "data").mkdir()
+    line = "FileNotFoundError: [Errno 2] No such file or directory: './data/list.txt'"
+    told = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0]), [line])
+    assert told.remedy == "tipc prepare config.txt lite_train_lite_infer (it will remove data)"
+
+
 def test_an_interpreter_that_is_not_there_is_named_with_the_option_that_names_another(plan: Plan) -> None:
     why = because("not-started", error="no such program: python3")
     known = diagnose(plan, plan.steps[0], failed(plan, plan.steps[0], reason=why, exit_code=127), [])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -54,9 +56,11 @@ def test_preparing_is_neither_repeated_nor_forced(
     (repo / "test_tipc/prepare.sh").write_text(PREPARE)
     (repo / "lite_data").mkdir()
     (repo / "behave").write_text("fail")
+    warning = "will remove lite_data (--no-prepare: it will not)"
+    assert run(config, "--dry-run") == 0
+    assert warning in capsys.readouterr().out
     assert run(config) == 1
-    shown = capsys.readouterr().out
-    assert "will remove lite_data (--no-prepare: it will not)" in shown
+    assert warning in capsys.readouterr().out
     (repo / "behave").unlink()
     (repo / "lite_data").mkdir()
     (repo / "other.py").write_text("")
@@ -110,6 +114,29 @@ def test_what_a_changed_script_makes_outdated_is_said_and_runs_when_asked_for(
     with History(here / ".tipc") as history:
         told = {entry.id: entry.word for entry in history.entries()}
     assert told == {f"{first.id}~1": "FAILED", f"{first.id}~2": "NOT CERTIFIED", first.id: "NOT CHECKED"}
+
+
+def test_a_dry_run_knows_that_what_was_outdated_may_hold_again(
+    here: Path, repo: Path, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another interpreter made the steps outdated; with the first one what they did counts again."""
+    (repo / "infer.py").write_text("raise SystemExit(1)")
+    first, other = tmp_path / "first/bin/python", tmp_path / "other/bin/python"
+    for path in (first, other):
+        path.parent.mkdir(parents=True)
+        path.write_text(f'#!/bin/sh\n# {path}\nexec {sys.executable} "$@"\n')
+        path.chmod(0o755)
+    assert run(config, "--python", first) == 1
+    assert run("--rerun-failed", "--python", other) == 1
+    assert "train ○ outdated" in capsys.readouterr().out
+    (journal,) = journals(here)
+    before = len(events(journal))
+    assert run("--rerun-failed", "--python", first, "--dry-run") == 0
+    shown = re.findall(r"^# norm_train-cpu/(\S+) \(cpu\)$", capsys.readouterr().out, re.MULTILINE)
+    assert run("--rerun-failed", "--python", first) == 1
+    began = [event["step"] for event in events(journal)[before:] if event["event"] == "start"]
+    ran = [step.rpartition("/")[2] for step in began]
+    assert sorted(shown) == sorted(ran) == ["infer-cpu-bs1", "infer-cpu-bs2", "infer-cpu-bs4"]
 
 
 def test_outdated_alone_and_both_ways_of_going_on_are_refused(here: Path, config: Path) -> None:

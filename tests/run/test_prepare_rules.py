@@ -7,13 +7,17 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import toy_repo
 from run_plans import Runner, plan_of, step
 
+from tipc.cli.main import main
 from tipc.errors import UsageError
 from tipc.plan.prepare import GUARD, with_prepare
+from tipc.run.prepare.data_at_risk import some_of
 from tipc.run.prepare.prepare_data import prepare, read_declaration
 from tipc.run.prepare.removals import removals
 from tipc.run.schedule.order import order
+from tipc.run.schedule.scheduler import Settings
 from tipc.run.show.log_tail import tail
 
 
@@ -202,3 +206,123 @@ def test_what_only_other_models_would_remove_is_not_told(repo: Path) -> None:
     assert removals(script, repo, "whole_infer", "tiny") == ["data/a"]
     assert removals(script, repo, "whole_infer", "other") == ["data/b"]
     assert removals(script, repo, "whole_infer", "third") == ["data/c"]
+
+
+def test_preparing_by_itself_names_what_it_removes_before_it_does(
+    repo: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = toy_repo.make(repo)
+    write(repo / "data/list.txt", "1")
+    write(repo / "test_tipc/prepare.sh", "echo it runs; rm -rf data\n")
+    assert main(["prepare", str(config)]) == 0
+    first, second = capfd.readouterr().out.splitlines()
+    assert first.endswith("toy/train_infer_python.txt will remove data")
+    assert second == "it runs"
+    assert main(["prepare", str(config)]) == 0
+    assert "will remove" not in capfd.readouterr().out
+
+
+def test_of_many_paths_only_some_are_named() -> None:
+    assert some_of("abcdef") == "a, b, c, d, e, f"
+    assert some_of("abcdefg") == "a, b, c, d, e, f, …"
+
+
+FETCH = """
+rm -rf data lists
+echo "wget: unable to resolve host address ‘data.example.org’"
+ln -s data_lite data
+mkdir lists
+"""
+TRAIN = "open('data/list.txt')"
+
+
+def test_data_that_was_removed_and_not_fetched_is_told_before_the_training_and_in_its_remedy(
+    runner: Runner, repo: Path
+) -> None:
+    """The script ends with 0, whatever its commands do; a link to nowhere and an empty folder are no data."""
+    write(repo / "data/list.txt", "1")
+    write(repo / "lists/list.txt", "1")
+    write(repo / "test_tipc/prepare.sh", FETCH)
+    plan = with_prepare(plan_of(repo, step("a", TRAIN)))
+    run = runner(plan)
+    prepared = run.result(plan, plan.steps[0])
+    assert prepared.ok
+    assert prepared.removed == ("data", "lists")
+    removed = "prepare removed data, lists and did not put it back"
+    unreached = "prepare ended with 0, but the network does not reach data.example.org"
+    assert runner.text.index("✔ [1/2] prepare") < runner.text.index(removed) < runner.text.index(unreached)
+    assert runner.text.index(unreached) < runner.text.index("[2/2] a")
+    assert (
+        "preparing removed data, and the network does not reach data.example.org: put data/list.txt there by "
+        "hand, with what belongs to it, then tipc run --rerun-failed"
+    ) in runner.text
+
+
+@pytest.mark.parametrize(
+    ("script", "remedy"),
+    [
+        ("rm -rf data", "preparing removed data and did not put it back: put data/list.txt there by hand"),
+        ("echo 'Could not resolve host: h.org'", "the network did not reach h.org: put data/list.txt there"),
+        ("true", "test_tipc/prepare.sh was run and did not make data/list.txt"),
+        ("rm -rf other", "test_tipc/prepare.sh was run and did not make data/list.txt"),
+    ],
+)
+def test_the_remedy_for_missing_data_says_what_became_of_it(
+    runner: Runner, repo: Path, script: str, remedy: str
+) -> None:
+    write(repo / "data/x", "1")
+    write(repo / "other/x", "1")
+    write(repo / "test_tipc/prepare.sh", script)
+    runner(with_prepare(plan_of(repo, step("a", TRAIN))))
+    assert remedy in runner.text
+
+
+def test_data_that_was_put_back_is_not_told(runner: Runner, repo: Path) -> None:
+    write(repo / "data/list.txt", "1")
+    write(repo / "test_tipc/prepare.sh", "rm -rf data; mkdir data; touch data/list.txt\n")
+    plan = with_prepare(plan_of(repo, step("a", TRAIN)))
+    run = runner(plan)
+    assert run.ok
+    assert run.result(plan, plan.steps[0]).removed == ()
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_failed_preparation_says_what_it_has_removed(runner: Runner, repo: Path, retries: int) -> None:
+    write(repo / "data/list.txt", "1")
+    write(repo / "test_tipc/prepare.sh", "rm -rf data; exit 4\n")
+    runner(with_prepare(plan_of(repo, step("a"))), settings=Settings(cores=1, retries=retries))
+    assert "prepare removed data; put it back, then tipc run --rerun-failed --no-prepare" in runner.text
+    assert "is it already there?" not in runner.text
+
+
+def test_an_interpreter_that_a_script_calls_and_is_not_there_is_told_before_it_runs(
+    runner: Runner, repo: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Steps run another one in its place, a script does not."""
+    config = toy_repo.make(repo)
+    config.write_text(toy_repo.CONFIG.replace("python:python3", "python:python3.0"))
+    write(
+        repo / "test_tipc/prepare.sh",
+        """
+        echo it runs
+        if [ ${MODE} = "whole_infer" ]; then
+            python_name=python2.0
+            ${python_name} -m pip install x
+        fi
+        if [ ${MODE} = "lite_train_lite_infer" ]; then
+            array=(${python_name_list})
+            python_name=${array[0]}
+            ${python_name} -m pip install x
+            eval "${python_name} -m pip install y"
+            python3 --version
+            python=python3.00
+            cd . && $python setup.py install
+        fi
+        """,
+    )
+    assert main(["prepare", str(config)]) == 0
+    first, second, *_ = capfd.readouterr().out.splitlines()
+    assert "calls python3.0, python3.00, which is not on PATH: what it would install" in first
+    assert second == "it runs"
+    assert main(["run", str(config), "--dry-run", "--no-prepare"]) == 0
+    assert "which is not on PATH" not in capfd.readouterr().out

@@ -52,6 +52,17 @@ def test_each_step_is_a_test_and_the_run_is_recorded(repo: Path, config: Path) -
     assert load_run(journal.parent).ok
 
 
+def test_what_preparing_would_remove_is_named_before_the_first_test(repo: Path, config: Path) -> None:
+    (repo / "lite_data").mkdir()
+    (repo / "test_tipc/prepare.sh").write_text("rm -rf lite_data\n")
+    warning = "will remove lite_data (--tipc-no-prepare: it will not)"
+    spared = run_pytest(repo, "test_tipc/configs", "--tipc-cold", "--tipc-no-prepare")
+    assert "will remove" not in spared.stdout
+    done = run_pytest(repo, "test_tipc/configs", "--tipc-cold")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.index(warning) < done.stdout.index("::prepare PASSED")
+
+
 def test_a_failed_step_shows_its_log_and_blocks_the_others(repo: Path, config: Path) -> None:
     (repo / "behave").write_text("fail")
     done = run_pytest(repo, "test_tipc/configs", "--tipc-cold")

@@ -201,6 +201,30 @@ def test_without_an_index_there_is_one_clear_message(
     assert "the releases of paddlepaddle cannot be listed: ERROR: no connection" in capsys.readouterr().err
 
 
+def test_without_an_index_it_is_said_which_releases_are_kept_and_which_are_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    programs: list[list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    config = make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    releases.make("3.1.1", [tmp_path], tmp_path / "envs")
+
+    def offline(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(argv, 1, "", "ERROR: no connection\n")
+
+    monkeypatch.setattr(releases, "_run", offline)
+    monkeypatch.setattr(releases, "_pip", lambda: ["pip"])
+    call = ["run", str(config), "--envs", "envs", "--paddle"]
+    assert main([*call, "3.1,3.2,3.3"]) == 3
+    told = capsys.readouterr().err
+    assert "the releases of paddlepaddle cannot be listed: ERROR: no connection" in told
+    assert f"3.2,3.3 must be fetched, 3.1 is kept in {tmp_path / 'envs'}: " in told
+    assert main([*call, "3.2"]) == 3
+    assert "Environments that were made before are in --envs" in capsys.readouterr().err
+
+
 def test_the_own_options_do_not_reach_the_runs() -> None:
     argv = ["a.txt", "--paddle", "3.1,3.2", "--envs=/x", "--cold", "-k", "infer"]
     assert without(argv) == ["a.txt", "--cold", "-k", "infer"]

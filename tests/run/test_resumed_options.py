@@ -286,6 +286,14 @@ def test_the_two_tables_have_every_option_of_run() -> None:
     assert options == REFUSED.keys() | HONOURED.keys()
 
 
+@pytest.mark.parametrize("document", ["running.md", "running.zh-CN.md"])
+def test_the_documents_name_each_option_that_is_refused(document: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / document).read_text(encoding="utf-8")
+    (paragraph,) = [part for part in text.split("\n\n") if "report.1.html" in part]
+    for name in REFUSED.keys() - {"config", "rerun_failed"}:
+        assert f"`--{name.replace('_', '-')}`" in paragraph
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_option_that_would_make_another_run_is_refused(toy: Toy, name: str) -> None:
     toy.begin("--only", "train")

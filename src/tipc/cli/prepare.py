@@ -16,6 +16,7 @@ def main(argv: list[str]) -> int:
     from tipc.plan.build import build_plan
     from tipc.plan.request import PlanOptions, expand
     from tipc.run.prepare.prepare_data import prepare
+    from tipc.run.show.prepare_notes import notes_before
 
     expansion = expand(options.config, options.mode, trace=options.trace)
     repo = options.repo and os.path.abspath(options.repo)
@@ -24,6 +25,9 @@ def main(argv: list[str]) -> int:
     )
     for config in expansion.configs:
         plan = build_plan(config, expansion.mode, wanted)
+        for note in notes_before(plan):
+            sys.stdout.write(f"{note}\n")
+        sys.stdout.flush()  # the script writes to the same place
         code = prepare(plan, sys.stdout)
         if code:
             told = wording("{config}: preparing failed with exit code {code}", config=plan.config, code=code)

@@ -61,7 +61,7 @@ def _environments(options: argparse.Namespace) -> list[Release]:
     ready = releases.kept(asked, repos, envs)
     if ready is not None:
         return ready
-    versions = releases.resolve(asked, releases.available())
+    versions = releases.resolve(asked, releases.available_beside_kept(asked, repos, envs))
     if options.dry_run:
         return [releases.planned(version, repos, envs) for version in versions]
     made = []

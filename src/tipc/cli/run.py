@@ -143,15 +143,12 @@ def session_of(options: argparse.Namespace, argv: list[str]) -> Session:
 def _warnings(session: Session) -> Iterator[str]:
     """What a user should know before the first step runs."""
     from tipc.language import sentence
-    from tipc.run.execution import data_at_risk
+    from tipc.run.execution import about_to_prepare
     from tipc.run.missing import missing_for
+    from tipc.run.show.prepare_notes import notes_before
 
-    for config, paths in data_at_risk(session).items():
-        yield say(
-            "preparing {config} will remove {paths} (--no-prepare: it will not)",
-            config=config,
-            paths=", ".join(paths),
-        )
+    for plan in about_to_prepare(session):
+        yield from notes_before(plan, "--no-prepare")
     for reason in missing_for(session.plans):
         yield say("missing: ") + sentence(reason)
 
@@ -281,11 +278,15 @@ def exit_code(run: Run, verdict: Verdict | None, *, interrupted: bool, strict: b
 
 def dry_run(session: Session, stream: TextIO) -> int:
     """Show what would run, in order, as lines for a shell; run and write nothing."""
-    from tipc.run.execution import would_run
+    from tipc.run.execution import about_to_prepare, would_run
     from tipc.run.show.failure import pasteable
+    from tipc.run.show.prepare_notes import notes_before
     from tipc.run.show.progress import place
 
     shown = would_run(session)
+    for plan in about_to_prepare(session):
+        for note in notes_before(plan, "--no-prepare"):
+            stream.write(f"# {note}\n")
     for plan in session.plans:
         stream.write(f"# {plan.key} ({plan.repo})\n")
         for step in plan.steps:

@@ -107,13 +107,21 @@ REASONS = {
     "cause-killed": "killed from outside; often the system does that when memory runs out",
     "cause-nothing-left": "the command said that it succeeded, but did not leave what the next step needs",
     "cause-elsewhere": "the command succeeded, but wrote {found}; the config says {wanted}",
+    "cause-script-reads": "the command succeeded, but wrote {found}; {script} reads {wanted}",
     "try-prepare": "tipc prepare {config} {mode}",
+    "try-prepare-removes": "tipc prepare {config} {mode} (it will remove {paths})",
     "try-other-data": "{script} was run and did not make {path}: let it, or name in the config what it makes",
+    "try-restore-data": "preparing removed {removed}, and the network does not reach {hosts}: put {path} "
+    "there by hand, with what belongs to it, then tipc run --rerun-failed",
+    "try-put-back": "preparing removed {removed} and did not put it back: put {path} there by hand, with "
+    "what belongs to it, then tipc run --rerun-failed",
+    "try-fetch": "when the data was prepared, the network did not reach {hosts}: put {path} there by hand, "
+    "with what belongs to it, then tipc run --rerun-failed",
     "try-provide": "put it there, or name another path; the repository has no {script} that would fetch it",
     "try-script-path": "name the script in {config} by its path from the root of the repository",
     "try-install": "{python} -m pip install {package}",
     "try-install-repository": "{python} -m pip install -e {path} (PyPI's {module} is another version)",
-    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run {config} {mode}, or let the script read the .json",
+    "try-legacy-format": "FLAGS_enable_pir_api=0 tipc run --resume, or let the script read the .json",
     "try-network": "connect to the network, set a proxy (https_proxy), or fetch it by hand",
     "try-python": "name an interpreter that is there: --python PROGRAM",
     "try-room": "make room, then run it again",
@@ -124,6 +132,8 @@ REASONS = {
     "try-compare-line": "compare where the script writes with what line {line} of the config says",
     "try-compare": "compare where the script writes with what the plan expects: tipc plan",
     "try-other-folder": "the script does not write to {folder}: let it, or change what the config says of it",
+    "try-save-below": "let the training save below {folder}: {script} puts that folder into the path, no "
+    "line of the config does",
     "try-name-it": "name it in {config}: seen from the folder that the config means, it is `{path}`",
     # Parts of lint's messages.
     "lint-shift-all": "training, export and inference are built from the wrong lines",

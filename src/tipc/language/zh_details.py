@@ -36,7 +36,7 @@ DETAILS = {
     "there is no end mark": "没有结束标记",
     "much follows its end mark": "结束标记之后还有很多内容",
     "no structure ({endings}) with parameters in {folder}": ("{folder} 中没有带参数的模型结构（{endings}）"),
-    "test_tipc/parity.py is a skeleton: {error}": "test_tipc/parity.py 还是骨架：{error}",
+    "{error} in test_tipc/parity.py, which is still the skeleton": ("{error}：test_tipc/parity.py 还是骨架"),
     "it has the name of a config, and is not one": "它有配置文件的名称，但不是配置文件",
     # -k
     "expected `and` or `or`": "应为 `and` 或 `or`",

@@ -181,6 +181,9 @@ ERRORS = {
     "the configs here are of {names}: none of another dialect is written": (
         "这里的配置属于 {names}：不会写入其他方言的配置"
     ),
+    "{missing} must be fetched, {kept} is kept in {envs}: connect to the network, or --paddle {kept}": (
+        "{missing} 需要下载，{kept} 已保存在 {envs}：请连接网络，或使用 --paddle {kept}"
+    ),
     "copy a config that is there and change it; tipc init --parity writes parity.py alone": (
         "复制已有的配置并修改；tipc init --parity 只生成 parity.py"
     ),

@@ -160,8 +160,8 @@ FINDINGS_MODEL = {
         "修正 test_tipc/parity.py，或删除它：它不是必需的"
     ),
     "there is no {name}": "没有 {name}",
-    "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md has the protocol)": (
-        "编写 test_tipc/parity.py（`tipc init` 会生成骨架；协议见 docs/parity.md）"
+    "write test_tipc/parity.py (`tipc init --parity` makes a skeleton; docs/parity.md has the protocol)": (
+        "编写 test_tipc/parity.py（`tipc init --parity` 会生成骨架；协议见 docs/parity.md）"
     ),
     "training feeds {one}, deployment {other}: the preprocessing differs": (
         "训练输入 {one}，部署输入 {other}：预处理不同"

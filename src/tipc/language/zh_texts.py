@@ -127,8 +127,19 @@ TEXTS = {
     ),
     "dialect {name}": "方言 {name}",
     "{done} of {total} done, {left} to come": "已完成 {done}/{total}，剩余 {left}",
-    "preparing {config} will remove {paths} (--no-prepare: it will not)": (
-        "准备 {config} 的数据时会删除 {paths}（使用 --no-prepare 则不会）"
+    "prepare removed {paths} and did not put it back": "prepare 删除了 {paths}，并且没有放回",
+    "prepare removed {paths}; put it back, then": "prepare 删除了 {paths}；请放回，然后",
+    "prepare ended with 0, but the network does not reach {hosts}": (
+        "prepare 以 0 结束，但网络无法连接到 {hosts}"
+    ),
+    "preparing {config} calls {names}, which is not on PATH: what it would install with it, install by "
+    "hand, or put a link of that name to your interpreter on PATH": (
+        "准备 {config} 的数据时会调用 {names}，而 PATH 中没有它：请手动安装它要安装的软件包，"
+        "或在 PATH 中建立指向所用解释器的同名链接"
+    ),
+    "preparing {config} will remove {paths}": "准备 {config} 的数据时会删除 {paths}",
+    "preparing {config} will remove {paths} ({option}: it will not)": (
+        "准备 {config} 的数据时会删除 {paths}（使用 {option} 则不会）"
     ),
     "missing: ": "缺少：",
     "to go on: ": "继续运行：",

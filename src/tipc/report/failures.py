@@ -85,6 +85,6 @@ def _failures(plan: PlanView) -> Sequence[Failure]:
     for one in plan.steps:
         if one.result.state in (FAILED, TIMEOUT):
             log = tuple(tail(one.result.log, LINES))
-            known = diagnose(plan.plan, one.step, one.result, log)
+            known = diagnose(plan.plan, one.step, one.result, log, plan.prepared)
             found.append(Failure(plan.plan, one, known, log))
     return found

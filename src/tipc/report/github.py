@@ -33,7 +33,7 @@ def _failed_steps(plan: PlanView) -> Iterator[tuple[str, str]]:
     for one in plan.steps:
         if one.result.state not in (FAILED, TIMEOUT):
             continue
-        known = diagnose(plan.plan, one.step, one.result, tail(one.result.log))
+        known = diagnose(plan.plan, one.step, one.result, tail(one.result.log), plan.prepared)
         message = known.cause or f"{one.step.id} {one.result.state}"
         if known.remedy:
             message += f"\n{say('try: ')}{known.remedy}"

@@ -341,7 +341,7 @@ def _failure(group: FailureGroup) -> list[Line]:
         say("cause"): first.cause,
         say("try"): first.known.remedy,
         say("log"): relative(result.log, str(Path.cwd())),
-        **ways_on(first.view.step),
+        **ways_on(first.view.step, result),
     }
     rows = []
     for name, text in table.items():

@@ -20,6 +20,7 @@ from tipc.kinds import (
     INTERRUPTED,
     NOT_CERTIFIED,
     PASSED,
+    PREPARE,
     REFUTED,
     SKIPPED,
     TIMEOUT,
@@ -116,6 +117,14 @@ class PlanView:
         for cell in self.cells:
             views += cell.steps
         return tuple(views)
+
+    @property
+    def prepared(self) -> StepResult | None:
+        """What came of preparing its data."""
+        for one in self.steps:
+            if one.step.kind == PREPARE:
+                return one.result
+        return None
 
 
 @dataclass(frozen=True)

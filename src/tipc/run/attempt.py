@@ -8,11 +8,12 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, TIMEOUT
+from tipc.kinds import FAILED, FLAKY, GOOD, INTERRUPTED, PASSED, PREPARE, TIMEOUT
 from tipc.plan.model import Plan, Step
 from tipc.reasons import Reason, because
 from tipc.run.artefacts import StaleOutputs, digests, missing, move_stale_outputs, settle
 from tipc.run.executors.executor import Task, TaskOutcome
+from tipc.run.prepare.data_at_risk import data_at_risk, data_that_is_there, not_put_back
 from tipc.run.record.disk import disk_problem
 from tipc.run.record.facts import facts_base, file_name
 from tipc.run.record.results import StepResult
@@ -29,6 +30,7 @@ class Attempt:
     number: int  # 1: the first in this call
     task: Task
     aside: StaleOutputs
+    at_risk: tuple[str, ...] = ()  # preparing: data that it would remove, or an attempt before it has removed
 
     @property
     def published_log(self) -> str:
@@ -38,8 +40,16 @@ class Attempt:
         return os.path.join(self.plan.repo, self.step.log)
 
 
-def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: int) -> Attempt:
-    """Make room for the step: its log, its artefacts' places, its environment."""
+def begin(
+    conditions: Conditions,
+    index: int,
+    plan: Plan,
+    step: Step,
+    number: int,
+    before: StepResult | None = None,
+) -> Attempt:
+    """Make room for the step: its log, its artefacts' places, its environment. ``before``: what the attempt
+    before it came to."""
     run, root = conditions.run, Path(plan.repo)
     name = file_name(step.id)
     try:
@@ -61,14 +71,23 @@ def begin(conditions: Conditions, index: int, plan: Plan, step: Step, number: in
         warm=may_be_warm(conditions, step),
         facts=facts_base(run, index, step.id),
     )
-    attempt = Attempt(
-        plan, step, number, task, move_stale_outputs(root, step.produces, run / "aside" / str(index) / name)
-    )
+    aside = move_stale_outputs(root, step.produces, run / "aside" / str(index) / name)
+    attempt = Attempt(plan, step, number, task, aside, _at_risk(plan, step, before))
     try:
         _publish(attempt)
     except OSError as error:
         raise disk_problem(error, root) from error
     return attempt
+
+
+def _at_risk(plan: Plan, step: Step, before: StepResult | None) -> tuple[str, ...]:
+    """What is there and would be removed, and what is missing already since an attempt before."""
+    if step.kind != PREPARE:
+        return ()
+    paths = data_that_is_there(plan, data_at_risk(plan))
+    if before is not None:
+        paths += before.removed
+    return tuple(dict.fromkeys(paths))
 
 
 def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
@@ -107,6 +126,7 @@ def finish(attempt: Attempt, outcome: TaskOutcome, executor: str) -> StepResult:
         executor=executor,
         host=outcome.host,
         artefacts=found,
+        removed=not_put_back(attempt.plan, attempt.at_risk),
         facts=outcome.facts,
         clock=outcome.clock,
     )

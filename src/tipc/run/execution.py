@@ -6,6 +6,7 @@ Apart from ``session``, which has to be quick: the first server starts as soon a
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -14,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from tipc.kinds import FAILED, INTERRUPTED, PASSED, PREPARE
-from tipc.plan.model import Key
-from tipc.plan.prepare import SCRIPT, interpreter
+from tipc.plan.model import Key, Plan
+from tipc.plan.prepare import interpreter
 from tipc.run.earlier import Earlier
 from tipc.run.environment import describe
 from tipc.run.executors.executor import Executor
 from tipc.run.inputs import Inputs
-from tipc.run.prepare.removals import removals
 from tipc.run.record import run_store
+from tipc.run.record.events import RunResumed
 from tipc.run.record.journal import Journal, replay_of
 from tipc.run.record.locks import output_locks
 from tipc.run.record.results import Run
@@ -33,22 +34,17 @@ from tipc.run.session import Session
 from tipc.run.show.progress import Progress
 
 
-def data_at_risk(session: Session) -> dict[str, list[str]]:
-    """For each config whose preparing is about to run: what is there and its script would remove."""
+def about_to_prepare(session: Session) -> list[Plan]:
+    """The plans whose data this call prepares."""
     done: set[Key] = set()
     if session.run and not (session.rules and session.rules.prepare):
         done = {key for key, result in replay_of(session.run).results.items() if result.ok}
-    found = {}
+    found = []
     for plan in session.plans:
         for step in plan.steps:
-            if step.kind != PREPARE or SCRIPT not in step.argv:
-                continue
             key = (plan.key, step.id)
-            if key not in session.wanted or key in done:
-                continue
-            paths = removals(Path(plan.repo, SCRIPT), Path(plan.repo), plan.mode, plan.model)
-            if paths:
-                found[plan.config] = paths
+            if step.kind == PREPARE and key in session.wanted and key not in done:
+                found.append(plan)
     return found
 
 
@@ -57,7 +53,9 @@ def would_run(session: Session) -> frozenset[Key]:
     holds, but all that follows from a step that runs again."""
     if session.run is None:
         return session.wanted
-    earlier = Earlier(replay_of(session.run), session.rules)
+    replay = replay_of(session.run)
+    replay.add(RunResumed(time.time(), ()))  # as this call would begin: what was outdated may hold again
+    earlier = Earlier(replay, session.rules)
     inputs = Inputs(session.plans, os.environ)
     nodes = build_graph(session.plans, order(session.plans))
     found: set[Key] = set()

@@ -93,16 +93,41 @@ def parse(text: str) -> list[str]:
 
 def kept(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> list[Release] | None:
     """The environments, if every one that was asked for is there already: then nothing needs a network."""
-    found = []
+    there = _kept_by_name(asked, repos, envs)
+    if len(there) < len(set(asked)):
+        return None
+    return [there[name] for name in asked]
+
+
+def available_beside_kept(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> tuple[str, ...]:
+    """As ``available``; where the index cannot be asked, it is said what is kept and what is missing."""
+    try:
+        return available()
+    except EnvironmentProblem as problem:
+        there = _kept_by_name(asked, repos, envs)
+        if not there:
+            raise
+        missing = [name for name in asked if name not in there]
+        remedy = wording(
+            "{missing} must be fetched, {kept} is kept in {envs}: connect to the network, or --paddle {kept}",
+            missing=",".join(missing),
+            kept=",".join(there),
+            envs=str(envs),
+        )
+        raise EnvironmentProblem(problem.told, remedy=remedy) from problem
+
+
+def _kept_by_name(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> dict[str, Release]:
+    """Those of the environments that are there."""
+    found = {}
     for name in asked:
         fitting = []
         for mark in envs.glob(f"paddle-{name}*-{_key(repos)}/done"):
             version = mark.read_text(encoding="utf-8").strip()
             if _fits(name, version):
                 fitting.append(Release(version, mark.parent))
-        if not fitting:
-            return None
-        found.append(max(fitting, key=_numbers))
+        if fitting:
+            found[name] = max(fitting, key=_numbers)
     return found
 
 

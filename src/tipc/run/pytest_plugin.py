@@ -7,7 +7,7 @@ fit; a test waits for its step. With several workers keep a file together (``--d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     collected: pytest.Collector = ConfigFile.from_parent(parent, path=file_path)
     return collected
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+    """Before the first test runs: the data that preparing would remove."""
+    if config.option.collectonly:
+        return []
+    lines = []
+    for item in items:
+        if isinstance(item, StepItem):
+            lines += item.warnings()
+    return lines
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -127,9 +138,18 @@ class StepItem(pytest.Item):
         self.plan = plan
         self.step = step
 
+    def warnings(self) -> list[str]:
+        """What a user should know before it runs."""
+        from tipc.kinds import PREPARE
+        from tipc.run.show.prepare_notes import notes_before
+
+        if self.step.kind != PREPARE:
+            return []
+        return notes_before(self.plan, "--tipc-no-prepare")
+
     def runtest(self) -> None:
         """Wait for its end; it passes, fails with everything that is known, or is blocked by a failure."""
-        from tipc.kinds import BLOCKED
+        from tipc.kinds import BLOCKED, PREPARE
         from tipc.language import sentence
 
         result = self._call().scheduler.result_of((self.plan.key, self.step.id))
@@ -138,7 +158,8 @@ class StepItem(pytest.Item):
         if not result.ok:
             from tipc.run.show.failure import failure_lines
 
-            pytest.fail("\n".join(failure_lines(self.plan, self.step, result)), pytrace=False)
+            prepared = self._call().scheduler.results.get((self.plan.key, PREPARE))
+            pytest.fail("\n".join(failure_lines(self.plan, self.step, result, prepared)), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The line of the config that names the script."""

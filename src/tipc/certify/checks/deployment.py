@@ -33,7 +33,9 @@ from tipc.run.artefacts import digest as file_digest
 from tipc.run.record.step_facts import PredictorFacts, ProcessFacts
 
 LOOKED_AT = 1000  # samples that the witness tells apart
-WRITE_PARITY = "write test_tipc/parity.py (`tipc init` makes a skeleton; docs/parity.md has the protocol)"
+WRITE_PARITY = (
+    "write test_tipc/parity.py (`tipc init --parity` makes a skeleton; docs/parity.md has the protocol)"
+)
 
 
 @check(

@@ -52,7 +52,7 @@ def removals(script: Path, repo: Path, mode: str, model: str) -> list[str]:
     found: dict[str, None] = {}
     here: Path | None = repo  # None: it cannot be told where the script is by then
     before: Path | None = repo
-    for command in _commands(text.replace("\\\n", " "), mode, model):
+    for command in commands(text, mode, model):
         if command == ["cd", "-"]:
             here, before = before, here
         elif command[0] == "cd":
@@ -65,10 +65,10 @@ def removals(script: Path, repo: Path, mode: str, model: str) -> list[str]:
     return list(found)
 
 
-def _commands(text: str, mode: str, model: str) -> Iterator[list[str]]:
+def commands(text: str, mode: str, model: str) -> Iterator[list[str]]:
     """The simple commands of the blocks that this mode and model go through, as far as can be told."""
     blocks: list[Branch] = []  # of each open ``if``
-    for line in text.splitlines():
+    for line in text.replace("\\\n", " ").splitlines():
         for part in _SEPARATOR.split(line):
             words = _words(part)
             if not words:

@@ -49,6 +49,7 @@ class StepResult:
     executor: str = "local"
     host: str = ""
     artefacts: Mapping[str, str] = field(default_factory=dict)  # path → digest, of what it produced
+    removed: tuple[str, ...] = ()  # preparing: data that it removed and did not put back
     facts: str = ""  # SHA-256 of the facts file, as it was written when the step had ended
     clock: Annotated[float, Interval(ge=-1e11, le=1e11)] = 0.0  # seconds that the clock jumped while it ran
 

@@ -29,6 +29,7 @@ from tipc.run.schedule.graph import Node
 from tipc.run.schedule.ready_queue import ReadyQueue
 from tipc.run.schedule.resources import ANYTHING, Claim, Resources, claim_of
 from tipc.run.show import results_log
+from tipc.run.show.prepare_notes import data_notes
 from tipc.run.tasks import Conditions
 
 PULSE = 0.25
@@ -323,7 +324,7 @@ class Scheduler:
             inputs = self._inputs_of(node)
             kept = self.earlier.reuse(node, inputs)
             if kept is None:
-                self._start(node, 1, self._claim(node), inputs)
+                self._start(node, 1, self._claim(node), inputs, self.earlier.results.get(node.key))
                 continue
             if kept.outdated:
                 self.journal.outdated(*node.key, kept.outdated)
@@ -335,10 +336,17 @@ class Scheduler:
             return ANYTHING
         return claim_of(node.step, self.settings.cores)
 
-    def _start(self, node: Node, number: int, claim: Claim, inputs: Mapping[str, str]) -> None:
+    def _start(
+        self,
+        node: Node,
+        number: int,
+        claim: Claim,
+        inputs: Mapping[str, str],
+        before: StepResult | None,
+    ) -> None:
         if node.step.kind == PREPARE:
             self._inputs.preparing(node.plan)
-        attempt = begin(self._conditions, node.index, node.plan, node.step, number)
+        attempt = begin(self._conditions, node.index, node.plan, node.step, number, before)
         self.journal.started(*node.key, number, str(attempt.task.log), inputs)
         self._resources.take(claim)
         ticket = self.executor.start(attempt.task)
@@ -362,13 +370,16 @@ class Scheduler:
         if again and not self._stopping:
             self.journal.attempted(result)
             self.watcher.retried(node.plan, node.step, result)
-            self._start(node, number + 1, running.claim, running.inputs)
+            self._start(node, number + 1, running.claim, running.inputs, result)
             return
         self.journal.seal(result.log)
         self.journal.ended(result)
         results_log.append(node.plan, results_log.status_line(node.step, result))
         results_log.link_log(node.plan, node.step)
         self.watcher.ended(node.plan, node.step, result)
+        if node.step.kind == PREPARE and result.ok:
+            for text in data_notes(result):
+                self.watcher.note(text)
         self._settle(node, result)
         if self.settings.fail_fast and result.state in (FAILED, TIMEOUT) and not self._stopping:
             self.stop(because("fail-fast", step=result.step))

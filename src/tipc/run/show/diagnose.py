@@ -14,13 +14,17 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from tipc.bounded import read_beginning
-from tipc.kinds import PREPARE, TIMEOUT
+from tipc.config.scripts import SCRIPTS
+from tipc.kinds import PREPARE, TIMEOUT, TRAIN_CHAIN
 from tipc.language import sentence
 from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
 from tipc.run.guest.launch import NOT_FOUND
+from tipc.run.prepare.data_at_risk import data_at_risk, not_put_back, some_of
 from tipc.run.record.results import StepResult
+from tipc.run.show import network
+from tipc.run.show.prepare_notes import unreached_hosts
 from tipc.run.show.shown import shown_config, shown_path
 
 # Modules whose package has another name on PyPI.
@@ -37,6 +41,11 @@ BENCHMARK_LOG = "auto_log"
 # What a repository calls itself where it says how it is installed: name='paddleseg', name = "paddleocr".
 _OWN_NAME = re.compile(r"""^\s*name\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 _SETUP_LIMIT = 2**16
+# A line that belongs to the one before it: indented, or an item of a list. How much of them is quoted.
+_GOES_ON = re.compile(r"\s+\S|\d+[.)]\s")
+_MORE_LINES, _MOST_QUOTED = 4, 400
+_TRACEBACK_FILE = re.compile(r'^\s*File "([^"]+)", line \d+', re.MULTILINE)
+_CONFIG_LIMIT = 2**20
 # How far from where a file should be it is looked for, and how many folders are seen at most.
 _UP, _DOWN, _FOLDERS = 2, 3, 500
 
@@ -46,6 +55,7 @@ class Diagnosis(NamedTuple):
 
     cause: str = ""
     remedy: str = ""
+    lacks: str = ""  # a file that is not there, and preparing should have made
 
 
 Known = Callable[[Plan, Step, re.Match[str]], Diagnosis]
@@ -61,7 +71,10 @@ def _no_file(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         cause = because("cause-no-file-named", path=path, config=shown_config(plan), line=step.line)
     else:
         cause = because("cause-no-file", path=path)
-    return _tell(cause, _way_to_file(plan, step, path))
+    remedy = _way_to_file(plan, step, path)
+    if remedy is not None and remedy.code == "try-other-data":
+        return Diagnosis(sentence(cause), sentence(remedy), path)
+    return _tell(cause, remedy)
 
 
 def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
@@ -77,18 +90,40 @@ def _way_to_file(plan: Plan, step: Step, path: str) -> Reason | None:
             continue
         if any(other.kind == PREPARE for other in plan.steps):
             return because("try-other-data", script=script, path=path)
-        return because("try-prepare", config=shlex.quote(shown_config(plan)), mode=plan.mode)
+        config = shlex.quote(shown_config(plan))
+        paths = data_at_risk(plan)
+        if paths:
+            return because("try-prepare-removes", config=config, mode=plan.mode, paths=some_of(paths))
+        return because("try-prepare", config=config, mode=plan.mode)
     return because("try-provide", script=SCRIPT)
+
+
+def _way_to_data(plan: Plan, step: Step, path: str, prepared: StepResult) -> Reason | None:
+    """What makes a file that preparing did not, where it is known why not."""
+    hosts = unreached_hosts(prepared.log)
+    removed = _removed_with(Path(plan.repo, step.cwd, path), plan, prepared)
+    if removed and hosts:
+        return because("try-restore-data", path=path, removed=removed, hosts=hosts)
+    if removed:
+        return because("try-put-back", path=path, removed=removed)
+    if hosts:
+        return because("try-fetch", path=path, hosts=hosts)
+    return None
+
+
+def _removed_with(path: Path, plan: Plan, prepared: StepResult) -> str:
+    """The data that preparing removed, and that the file belongs to."""
+    place = Path(os.path.normpath(path))
+    for removed in not_put_back(plan, prepared.removed):
+        if place.is_relative_to(Path(plan.repo, removed)):
+            return removed
+    return ""
 
 
 def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     module, python = found["what"].split(".")[0], step.argv[0]
     if _belongs_to(plan, module):
-        root = shlex.quote(shown_path(plan.repo))
-        return _tell(
-            because("cause-own-module", python=python, module=module),
-            because("try-install-repository", python=python, path=root, module=module),
-        )
+        return _own_module(plan, python, module)
     package = PACKAGES.get(module, module)
     if module == BENCHMARK_LOG:
         package = shlex.quote(_source_of_tipc())
@@ -96,6 +131,24 @@ def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         because("cause-no-module", python=python, module=module),
         because("try-install", python=python, package=package),
     )
+
+
+def _own_module(plan: Plan, python: str, module: str) -> Diagnosis:
+    root = shlex.quote(shown_path(plan.repo))
+    return _tell(
+        because("cause-own-module", python=python, module=module),
+        because("try-install-repository", python=python, path=root, module=module),
+    )
+
+
+def _no_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    """``paddleclas.py`` at the root of a checkout stands for the package that only an installation makes."""
+    files = _TRACEBACK_FILE.findall(found.string[: found.start()])
+    if files:
+        path = Path(plan.repo, step.cwd, files[-1])
+        if path.suffix == ".py" and os.path.realpath(path.parent) == os.path.realpath(plan.repo):
+            return _own_module(plan, step.argv[0], path.stem)
+    return Diagnosis(found[0])
 
 
 def _source_of_tipc() -> str:
@@ -139,7 +192,7 @@ def _no_legacy_model(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         written = Path(written).name
     return _tell(
         because("cause-new-format", wanted=found["what"], found=written),
-        because("try-legacy-format", config=shlex.quote(shown_config(plan)), mode=plan.mode),
+        because("try-legacy-format"),
     )
 
 
@@ -181,7 +234,14 @@ def _bad_argument(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
 
 
 def _quoted(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
-    return Diagnosis(found["what"].strip())
+    """What was said; where that sentence is not at its end, with the lines that belong to it."""
+    said = [found["what"].strip()]
+    if not said[0].endswith((".", "!", "?")):
+        for line in found.string[found.end() :].splitlines()[1 : _MORE_LINES + 1]:
+            if not _GOES_ON.match(line):
+                break
+            said.append(line.strip())
+    return Diagnosis(" ".join(said)[:_MOST_QUOTED])
 
 
 def _wants_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
@@ -205,26 +265,31 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"FileNotFoundError: (?P<what>\S+)"), _no_file),
     (re.compile(r"can't open file '(?P<what>[^']+)'"), _no_file),
     (re.compile(r"(?P<what>\S+): No such file or directory"), _no_file),
-    # As wget, curl and git, and requests say it.
-    (re.compile(r"unable to resolve host address \W*(?P<what>[\w.-]+)"), _no_network),
-    (re.compile(r"Could not resolve (?:host|hostname):? \W*(?P<what>[\w.-]+)"), _no_network),
-    (re.compile(r"(?:HTTPS?ConnectionPool|NewConnectionError)\(host='(?P<what>[\w.-]+)'"), _no_network),
-    (re.compile(r"ailed to connect to (?P<what>[\w.-]+) port"), _no_network),
+    *[(pattern, _no_network) for pattern in network.PATTERNS],
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),
     (re.compile(r"MemoryError|[Oo]ut of memory|ResourceExhaustedError"), _no_memory),
     (re.compile(r"FatalError: `Illegal instruction`"), _illegal_instruction),
-    (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)"), _quoted),
+    (re.compile(r"ImportError: attempted relative import with no known parent package"), _no_package),
+    (re.compile(r"^(?P<what>\w[\w.]*(?:Error|Exception)\b.*)", re.MULTILINE), _quoted),
     # As programs say it: `error: …`, `train.py: error: …`.
-    (re.compile(r"^(?:[\w./-]+: )?[Ee]rror: (?P<what>\S.*)"), _quoted),
+    (re.compile(r"^(?:[\w./-]+: )?[Ee]rror: (?P<what>\S.*)", re.MULTILINE), _quoted),
     *_SAID,
 )
 
 
-def diagnose(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> Diagnosis:
-    """The likely cause of a failure."""
+def diagnose(
+    plan: Plan, step: Step, result: StepResult, log: Sequence[str], prepared: StepResult | None = None
+) -> Diagnosis:
+    """The likely cause of a failure; ``prepared`` is what came of preparing its data."""
     try:
-        return _likely(plan, step, result, log)
+        known = _likely(plan, step, result, log)
+        if prepared is None or step.kind == PREPARE or not known.lacks:
+            return known
+        remedy = _way_to_data(plan, step, known.lacks, prepared)
+        if remedy is None:
+            return known
+        return Diagnosis(known.cause, sentence(remedy))
     except OSError:  # a name out of a log that no file system takes
         return Diagnosis()
 
@@ -247,11 +312,14 @@ def _likely(plan: Plan, step: Step, result: StepResult, log: Sequence[str]) -> D
 def _said(
     plan: Plan, step: Step, log: Sequence[str], patterns: Sequence[tuple[re.Pattern[str], Known]]
 ) -> Diagnosis | None:
+    text = "\n".join(log)  # a match knows by it what stands before and after its line
+    end = len(text)
     for line in reversed(log):
         for pattern, known in patterns:
-            found = pattern.search(line)
+            found = pattern.search(text, end - len(line), end)
             if found:
                 return known(plan, step, found)
+        end -= len(line) + 1
     return None
 
 
@@ -272,6 +340,17 @@ def _nothing_left(plan: Plan, step: Step, result: StepResult, log: Sequence[str]
 
 def _left_elsewhere(plan: Plan, wanted: Path, elsewhere: Path) -> Diagnosis:
     """Say where it is, and what has to change: a name in the config, or the folder that the script takes."""
+    if _script_adds_folder(plan, wanted, elsewhere):
+        script = _tipc_script(plan)
+        return _tell(
+            because(
+                "cause-script-reads",
+                wanted=shown_path(wanted),
+                found=shown_path(elsewhere),
+                script=script,
+            ),
+            because("try-save-below", folder=shown_path(wanted.parent), script=script),
+        )
     from_there = os.path.relpath(elsewhere, wanted.parent)
     remedy = because("try-name-it", config=shown_config(plan), path=from_there)
     if from_there.startswith(".."):
@@ -281,6 +360,27 @@ def _left_elsewhere(plan: Plan, wanted: Path, elsewhere: Path) -> Diagnosis:
         because("cause-elsewhere", wanted=shown_path(wanted), found=shown_path(elsewhere)),
         remedy,
     )
+
+
+def _script_adds_folder(plan: Plan, wanted: Path, elsewhere: Path) -> bool:
+    """Whether the file lies above the folder where it is read, and the config does not name that folder."""
+    if elsewhere.parent == wanted.parent or not wanted.parent.is_relative_to(elsewhere.parent):
+        return False
+    try:
+        text = read_beginning(Path(plan.repo, plan.config), _CONFIG_LIMIT)
+    except OSError:
+        return False
+    return str(wanted.relative_to(elsewhere.parent).with_suffix("")) not in text
+
+
+def _tipc_script(plan: Plan) -> str:
+    """The script that puts the paths together, as the repository has it; else by its usual name."""
+    names = SCRIPTS.get(plan.chain, SCRIPTS[TRAIN_CHAIN])
+    for name in names:
+        path = Path("test_tipc", name)
+        if Path(plan.repo, path).is_file():
+            return str(path)
+    return names[0]
 
 
 def _nearby(root: Path, wanted: Path, since: float) -> Path | None:

@@ -11,6 +11,7 @@ from tipc.command import Command
 from tipc.kinds import PREPARE
 from tipc.language import plural, say, sentence
 from tipc.plan.model import Plan, Step
+from tipc.run.prepare.data_at_risk import some_of
 from tipc.run.record.results import StepResult
 from tipc.run.show.diagnose import diagnose
 from tipc.run.show.log_tail import tail
@@ -19,8 +20,10 @@ from tipc.run.show.shown import shown_path
 LINES = 12
 
 
-def failure_lines(plan: Plan, step: Step, result: StepResult) -> list[str]:
-    """The lines that tell of one failed step, without colour."""
+def failure_lines(
+    plan: Plan, step: Step, result: StepResult, prepared: StepResult | None = None
+) -> list[str]:
+    """The lines that tell of one failed step, without colour; ``prepared`` is what came of its data."""
     end = []
     if result.log:
         end = tail(result.log, LINES)
@@ -30,12 +33,12 @@ def failure_lines(plan: Plan, step: Step, result: StepResult) -> list[str]:
     ]
     for line in end or [say("(it printed nothing)")]:
         lines.append(f"  ┆ {line}")
-    known = diagnose(plan, step, result, end)
+    known = diagnose(plan, step, result, end, prepared)
     table = {
         say("cause"): known.cause,
         say("try"): known.remedy,
         say("log"): shown_path(_published(plan, step, result)),
-        **ways_on(step),
+        **ways_on(step, result),
     }
     for name, text in table.items():
         if text:
@@ -51,12 +54,15 @@ def _title(plan: Plan, step: Step) -> str:
     return f"{plan.model} · {step.kind}"
 
 
-def ways_on(step: Step) -> dict[str, str]:
+def ways_on(step: Step, result: StepResult) -> dict[str, str]:
     """What to call once the cause is gone. Preparing may remove data, so doing it again must be asked for."""
     if step.kind != PREPARE:
         return {say("again"): "tipc run --rerun-failed"}
+    question = say("is it already there?")
+    if result.removed:
+        question = say("prepare removed {paths}; put it back, then", paths=some_of(result.removed))
     return {
-        say("data"): say("is it already there?") + " tipc run --rerun-failed --no-prepare",
+        say("data"): f"{question} tipc run --rerun-failed --no-prepare",
         say("again"): "tipc run --rerun-failed --prepare",
     }
 
