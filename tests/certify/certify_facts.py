@@ -166,6 +166,6 @@ class Honest:
         for step in self.plan.steps:
             if step.kind == "infer":
                 size = int(step.settings["batch_size"])
-                trial = Trial(f"{DEPLOYED} {step.id}", "onednn", {"x": IMAGES[:size]}, model, params)
+                trial = Trial(f"{DEPLOYED} {step.id} 0", "onednn", {"x": IMAGES[:size]}, model, params)
                 found.append(Answered(trial, {"out": self.answers.get(DEPLOYED, ANSWERS)[:size]}))
         return {(self.plan.key, "cell/export"): tuple(found)}

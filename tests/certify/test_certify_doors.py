@@ -10,9 +10,14 @@ from certify_facts import Honest
 from certify_plain_repo import make_plain_repo
 from test_certify_facts import LIES, Judge
 
+from tipc.certify.checks.replayed import replayed
 from tipc.certify.checks.unwatched import RESTS_ON
+from tipc.certify.evidence.exported import exported_model
+from tipc.certify.evidence.trials import deployed
 from tipc.certify.registry import all_checks
+from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, UNCHECKED
+from tipc.run.record.facts import PredictorFacts
 from tipc.run.record.results import Run
 
 GONE = "AttributeError: it has no attribute"
@@ -80,3 +85,40 @@ def test_the_table_names_checks_and_doors_that_exist() -> None:
     for check, doors in RESTS_ON.items():
         assert check in all_checks()
         assert names.issuperset(doors), check
+
+
+def test_a_deployment_in_an_engine_that_probes_do_not_know_is_a_remark(run: Run, judge: Judge) -> None:
+    def both(honest: Honest) -> None:
+        honest.change_predictors(lambda facts: replace(facts, engine="tensorrt"))
+
+    honest = Honest(run)
+    both(honest)
+    plan = run.plans[0]
+    scene = PlanScene(run, plan, 0, {}, honest.witnessed())
+    for step in plan.steps:
+        if step.kind == "infer":
+            [outcome] = replayed.function(scene.of_step(plan.cells[0], step))
+            assert (outcome.status, outcome.required) == (UNCHECKED, False)
+            assert "tensorrt is no engine of the probes" in str(outcome.message)
+
+
+def test_runs_are_replayed_as_long_as_they_are_quick(run: Run) -> None:
+    plan = run.plans[0]
+    export = next(step for step in plan.steps if step.kind == "export")
+
+    def replays(seconds: float) -> list[str]:
+        honest = Honest(run)
+
+        def slow(facts: PredictorFacts) -> PredictorFacts:
+            runs = tuple(replace(one, seconds=seconds) for one in facts.kept)
+            return replace(facts, kept=runs)
+
+        honest.change_predictors(slow)
+        scene = PlanScene(run, plan, 0, {}, honest.witnessed())
+        model = exported_model(scene, export)
+        assert model is not None
+        return [one.source for one in deployed(scene, export, model)]
+
+    assert len(replays(0.02)) == 8 + 2
+    assert len(replays(0.2)) == 2 + 2
+    assert replays(3.0) == ["deployed cell/infer-bs1 0", "deployed cell/infer-bs4 0"]

@@ -36,6 +36,7 @@ BUILT_IN = (
     "parity",
     "int8",
     "deployment",
+    "replayed",
     "printed",
     "quant",
     "stored_results",

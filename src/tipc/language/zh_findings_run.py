@@ -81,6 +81,9 @@ FINDINGS_RUN = {
     "set a learning rate above 0, and a schedule that lasts as long as the training": (
         "把学习率设为大于 0，并让调度与训练一样长"
     ),
+    "its inputs were not replayed: {engine} is no engine of the probes": (
+        "它的输入没有重放：探针没有 {engine} 这个引擎"
+    ),
     "could not be watched: {doors}": "无法观察：{doors}",
     "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",

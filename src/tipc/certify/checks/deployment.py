@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tipc.certify.checks.training_happened import elsewhere, seen_process
-from tipc.certify.compare.agreement import FP32, INT8, compare
+from tipc.certify.compare.agreement import FP32, INT8
 from tipc.certify.compare.drawn import drawn_otherwise, samples_of
 from tipc.certify.compare.files_fed import by_channel, difference, not_of_images, what_was_fed
 from tipc.certify.compare.picture_pairs import PREPROCESS, same_pictures
@@ -22,11 +22,9 @@ from tipc.certify.evidence.evaluations import SeenEvaluation, seen_evaluation
 from tipc.certify.evidence.exported import exported_digests, predictors_seen
 from tipc.certify.evidence.input_images import input_images, named_images
 from tipc.certify.evidence.training_log_file import with_complaint
-from tipc.certify.evidence.trials import DEPLOYED, Answered
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, PlanScene, StepScene, once_a_cell
 from tipc.kinds import EXPORT, FAIL, INFER, PACT
-from tipc.kinds import INT8 as INT8_WORD
 from tipc.message import Message, wording
 from tipc.plan.model import Step
 from tipc.run.artefacts import digest as file_digest
@@ -112,61 +110,6 @@ def shown(scene: StepScene, path: str) -> str:
         return str(Path(path).relative_to(scene.repo))
     except ValueError:
         return path
-
-
-@check(
-    "TP309",
-    "The deployment's own inputs give its own outputs",
-    scope="infer",
-    reads="what its predictor was fed and gave, and the exported model on the same inputs",
-    remedy="do not change what the predictor gives before it is fetched; one model, one engine, one answer",
-)
-def replayed(scene: StepScene) -> Iterator[Outcome]:
-    """The inputs of the deployment go through the exported model again, in the engine that it used. What
-    comes out must be what came out there: no cache, no other model behind the same name."""
-    one = replays(scene, scene.cell.id).get(f"{DEPLOYED} {scene.step.id}")
-    if one is None:
-        return
-    if one.error:
-        told = wording("its inputs could not be replayed: {error}", error=one.error)
-        yield unchecked(told, required=False)
-        return
-    yield same_outputs(scene, one.outputs)
-
-
-@once_a_cell
-def replays(scene: PlanScene, cell: str) -> dict[str, Answered]:
-    """What the exported model of a cell answered, by what it was fed."""
-    found: dict[str, Answered] = {}
-    for step in scene.steps(EXPORT, cell):
-        for one in scene.trials(step):
-            found.setdefault(one.trial.source, one)
-    return found
-
-
-def same_outputs(scene: StepScene, outputs: dict[str, NDArray[Any]]) -> Outcome:
-    """Whether a replay gave what the deployment got in its first run."""
-    arrays = scene.arrays(scene.step)
-    predictor = next(one for one in predictors_seen(scene.facts(scene.step)) if one.kept)
-    bound = FP32
-    if predictor.precision == INT8_WORD:
-        bound = INT8
-    compared = 0
-    by_place = dict(zip(map(str, range(len(outputs))), outputs.values(), strict=True))  # of a loaded model
-    for name, key in predictor.kept[0].outputs.items():
-        again = outputs.get(name, by_place.get(name))
-        if key not in arrays or again is None:
-            continue
-        compared += 1
-        agreement = compare(arrays[key], again)
-        if not agreement.agrees(bound):
-            told = wording(
-                "replayed, output {name} is another: {figures}", name=name, figures=agreement.text()
-            )
-            return failed(told, noise=agreement.noise)
-    if not compared:
-        return unchecked("the deployment fetched no output", required=False)
-    return passed(wording("outputs as they were: {count}", count=compared), batch=predictor.kept[0].batch)
 
 
 @check(

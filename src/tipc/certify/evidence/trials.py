@@ -36,6 +36,7 @@ EVALUATION, SEEDED, ROUNDED, SIMULATED, ONE_BY_ONE, DEPLOYED = (
     "one-by-one",
     "deployed",
 )
+QUICK = 0.5  # seconds that all runs of a step that are replayed may have taken there
 FEW = 4  # samples that are enough to see another batch size, or what rounding does
 
 
@@ -185,20 +186,31 @@ def samples_of(feeds: Arrays) -> int:
 
 
 def deployed(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[Trial]:
-    """The deployment's own inputs, replayed in the engine that it used."""
+    """The deployment's own inputs, replayed in the engine that it used: those of its first run, and of the
+    next ones that were kept as long as they are quick."""
     for infer, predictor in deployments(scene, step, model):
-        arrays = scene.arrays(infer)
-        run = predictor.kept[0]
-        feeds = {}
-        for name, key in run.inputs.items():
-            if key in arrays:
-                feeds[name] = arrays[key]
         engine = engine_name(predictor.engine, predictor.precision)
-        if feeds and engine in all_engines():
+        if engine not in all_engines():
+            continue  # TP309 names it
+        arrays = scene.arrays(infer)
+        seconds = 0.0
+        for number, run in enumerate(predictor.kept):
+            feeds = {}
+            for name, key in run.inputs.items():
+                if key in arrays:
+                    feeds[name] = arrays[key]
+            seconds += run.seconds
+            if not feeds or (number and seconds > QUICK):
+                break
             yield Trial(
-                f"{DEPLOYED} {infer.id}", engine, feeds, model.structure, model.parameters,
+                replay_name(infer, number), engine, feeds, model.structure, model.parameters,
                 skip=passes_off(predictor),
             )  # fmt: skip
+
+
+def replay_name(infer: Step, number: int) -> str:
+    """What the replay of one of a step's runs is called."""
+    return f"{DEPLOYED} {infer.id} {number}"
 
 
 def deployments(scene: PlanScene, step: Step, model: ExportedModel) -> Iterator[tuple[Step, PredictorFacts]]:
