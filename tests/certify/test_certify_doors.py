@@ -17,7 +17,7 @@ from tipc.certify.evidence.trials import deployed
 from tipc.certify.registry import all_checks
 from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, UNCHECKED
-from tipc.run.record.facts import PredictorFacts
+from tipc.run.record.step_facts import PredictorFacts
 from tipc.run.record.results import Run
 
 GONE = "AttributeError: it has no attribute"

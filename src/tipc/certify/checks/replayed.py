@@ -17,7 +17,7 @@ from tipc.certify.scene import PlanScene, StepScene, once_a_cell
 from tipc.kinds import EXPORT
 from tipc.kinds import INT8 as INT8_WORD
 from tipc.message import wording
-from tipc.run.record.facts import PredictorFacts, PredictorRun
+from tipc.run.record.step_facts import PredictorFacts, PredictorRun
 
 
 @check(
