@@ -141,6 +141,11 @@ FINDINGS_RUN = {
     "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
     ),
+    "the log says {told:.4g} samples a second; between two steps of {samples} at most there were {seen:.4g} s"
+    " at least": ("日志写每秒 {told:.4g} 个样本；每步最多 {samples} 个样本，两步之间至少有 {seen:.4g} 秒"),
+    "the log's speed is in {unit}, which the witness does not count": (
+        "日志中速度的单位是 {unit}，witness 不统计这种数量"
+    ),
     "the log says {told} iterations; backward was called {backwards} times": (
         "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"
     ),
