@@ -174,6 +174,9 @@ FINDINGS_MODEL = {
         "它打印了 {printed} 个类别，而已知其预测器的 {known} 个结果"
     ),
     "classes as predicted: {count}": "{count} 个类别与预测一致",
+    "the numbers that it printed may be names, or follow a threshold: {why}": (
+        "它打印的数字可能是名称，或由阈值得出：{why}"
+    ),
     "it printed class {number} {printed} times, its predictor gave it {given} times": (
         "它打印了 {printed} 次类别 {number}，而其预测器只给出 {given} 次"
     ),
