@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from certify_answers import alarms
 from certify_chain import plan_of, run_chain
+from certify_facts import Honest
 from certify_plain_repo import edit, make_plain_repo
 
-from tipc.certify.checks.printed import other_numbers
+from tipc.certify.checks.printed import by_threshold
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
 
 INFER = "deploy/inference_python/infer.py"
@@ -66,13 +67,24 @@ def test_the_class_that_was_predicted_passes_in_every_form(form: str, tmp_path: 
     [
         '["cat", "dog", "cow"][index % 3]',
         "[30, 50, 80][index % 3]",  # a name that is a number
-        "index % 3 + 1",  # counted from one
     ],
 )
 def test_a_label_that_is_no_index_is_left_open(number: str, tmp_path: Path, judge: Judge) -> None:
     found = printed(FORMS["JSON line"], number, tmp_path, judge)
     assert not alarms(found), alarms(found)
     assert by_tp307(found) == {UNCHECKED}
+
+
+def test_labels_that_are_counted_from_one_are_not_certified(tmp_path: Path, judge: Judge) -> None:
+    def only_two_of_three(honest: Honest) -> None:
+        for name in list(honest.arrays):
+            if name.endswith("out"):
+                honest.arrays[name] = np.roll(np.sort(honest.arrays[name], 1), 2, axis=1)  # all of class 1
+
+    repo = make_plain_repo(tmp_path)
+    edit(repo, INFER, OLD, FORMS["JSON line"] % "2")
+    found = judge(run_chain(repo, plan_of(repo)), only_two_of_three)
+    assert {(one.status, one.required) for one in found if one.check == "TP307"} == {(UNCHECKED, True)}
 
 
 def test_a_class_id_counts_from_nought(tmp_path: Path, judge: Judge) -> None:
@@ -82,8 +94,7 @@ def test_a_class_id_counts_from_nought(tmp_path: Path, judge: Judge) -> None:
 def test_two_classes_may_be_told_apart_by_a_threshold_and_no_other_way() -> None:
     second = np.array([0.1, 0.6, 0.95, 0.7], "float32")
     rows = np.stack([1 - second, second], 1)
-    ids = [{"class_id": 0}] * 4
-    assert other_numbers(ids, [0, 0, 1, 0], rows), "a threshold of 0.9"
-    assert not other_numbers(ids, [1, 0, 0, 0], rows)
-    assert not other_numbers(ids, [1, 1, 1, 1], rows), "always the same"
-    assert other_numbers(ids, [1, 1, 0, 0], rows[:, :1]), "a single output is held against a threshold"
+    assert by_threshold([0, 0, 1, 0], rows), "a threshold of 0.9"
+    assert not by_threshold([1, 0, 0, 0], rows)
+    assert not by_threshold([1, 1, 1, 1], rows), "always the same"
+    assert by_threshold([1, 1, 0, 0], rows[:, :1]), "a single output is held against a threshold"

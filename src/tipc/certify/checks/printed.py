@@ -14,6 +14,7 @@ from tipc.certify.checks.deployment import files_of, own_predictors, pictures_of
 from tipc.certify.compare.files_fed import owners
 from tipc.certify.compare.heads import sigmoid, softmax
 from tipc.certify.evidence.predictions import (
+    COUNTED_FROM_NOUGHT,
     Predictions,
     class_of,
     compare_predictions,
@@ -65,9 +66,13 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     evidence = {"printed": classes[:50], "predicted": decided[:50]}
     in_order = classes == decided and len(printed) == len(rows)
     wrong = printed_too_often(classes, decided) or wrong_image(scene, known, decided)
-    if wrong is not None and other_numbers(printed, classes, rows):
-        told = wording("the numbers that it printed may be names, or follow a threshold: {why}", why=wrong)
+    if wrong is not None and by_threshold(classes, rows):
+        told = wording("the numbers that it printed may be decided by a threshold: {why}", why=wrong)
         yield unchecked(told, required=False, evidence=evidence)
+        return
+    if wrong is not None and counted_from_one(printed, classes, decided):
+        told = wording("the labels that it printed may be counted from one: {why}", why=wrong)
+        yield unchecked(told, remedy="print the index as `class_id`, from 0 on", evidence=evidence)
         return
     wrong = wrong or wrong_probability(printed, rows, in_order=in_order)
     if wrong is not None:
@@ -91,21 +96,24 @@ def classes_printed(scene: StepScene, width: int) -> dict[str, int]:
     return indices
 
 
-def other_numbers(printed: list[dict[str, Any]], classes: list[int], rows: NDArray[Any]) -> bool:
-    """Whether the numbers that were printed may honestly be others than the arg-max: there is one output; of
-    two outputs the second is held against a threshold; labels are counted from one."""
+def by_threshold(classes: list[int], rows: NDArray[Any]) -> bool:
+    """Whether the classes may honestly be others than the arg-max: there is one output, or of two outputs the
+    second is held against a threshold."""
     if rows.shape[1] == 1:
         return True
-    if len(classes) != len(rows):
+    if rows.shape[1] != 2 or len(classes) != len(rows) or set(classes) != {0, 1}:
         return False
-    if rows.shape[1] == 2 and len(set(classes)) == 2:
-        second = (rows[:, 1] - rows[:, 0]).tolist()
-        chosen = {0: [], 1: []}  # type: dict[int, list[float]]
-        for number, height in zip(classes, second, strict=True):
-            chosen.setdefault(number, []).append(height)
-        return bool(chosen[0] and chosen[1] and max(chosen[0]) < min(chosen[1]))
-    from_one = [int(best) + 1 for best in rows.argmax(1)]
-    return classes == from_one and not any(has_index(value) for value in printed)
+    second = rows[:, 1] - rows[:, 0]
+    positive = np.array(classes) == 1
+    return bool(second[~positive].max() < second[positive].min())
+
+
+def counted_from_one(printed: list[dict[str, Any]], classes: list[int], decided: list[int]) -> bool:
+    """Whether all labels are one more than what was predicted, under names that do not say what they
+    count."""
+    if any(has_index(value, COUNTED_FROM_NOUGHT) for value in printed):
+        return False
+    return Counter(classes) == Counter(best + 1 for best in decided)
 
 
 def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ INDICES = ("class_id", "class_ids")
 # The number under one of these may be the name of a class as well, such as a speed limit.
 LABELS = ("class", "label", "label_id", "category")
 CLASSES = (*INDICES, *LABELS)
+COUNTED_FROM_NOUGHT = (*INDICES, "class")
 SCORES = ("prob", "probability", "score", "scores", "confidence")
 NESTED = ("top", "result")
 PATHS = ("image", "image_name", "image_path", "img", "img_path", "file", "file_name", "filename", "path")
@@ -114,25 +115,25 @@ def class_of(value: Any) -> int | None:
 def likeliest(told: Any, value: Mapping[str, Any]) -> int | None:
     """A class, or the one of a list that has the highest of as many scores; without them, the first."""
     if isinstance(told, list) and told:
-        scores = next((value[name] for name in SCORES if isinstance(value.get(name), list)), [])
+        scores: list[Any] = next((value[name] for name in SCORES if isinstance(value.get(name), list)), [])
         best = 0
         if len(scores) == len(told) and all(is_number(score) for score in scores):
             best = scores.index(max(scores))
         told = told[best]
-    if not is_number(told) or not math.isfinite(told) or told != int(told):
-        return None
-    return int(told)
+    if is_number(told) and math.isfinite(told) and told == int(told):
+        return int(told)
+    return None
 
 
-def has_index(value: Mapping[str, Any]) -> bool:
+def has_index(value: Mapping[str, Any], names: Sequence[str] = INDICES) -> bool:
     """Whether a prediction calls its class an index, and not by a name that may be a number."""
-    return any(name in value for name in INDICES)
+    return any(name in value for name in names)
 
 
 def score_of(value: Mapping[str, Any]) -> float | None:
     """The score of a prediction, the highest of several; None: there is none."""
     for name in SCORES:
-        told = value.get(name)
+        told: Any = value.get(name)
         if isinstance(told, list) and told and all(is_number(score) for score in told):
             told = max(told)
         if is_number(told) and math.isfinite(told):
