@@ -18,6 +18,7 @@ from certify_facts import Honest, training_facts
 from certify_lies import LIES, TRAIN, Lie
 from certify_plain_repo import edit, make_plain_repo
 
+from tipc.certify.evidence import log_lines, logs
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.plan.model import Plan
 
@@ -244,6 +245,20 @@ def test_a_chain_that_waited_for_processors_that_others_had_took_no_longer_for_i
     assert finding.status == PASS
     assert "600 s of waiting for processors that others used" in finding.message
     assert finding.evidence["waited"] == 600.0
+
+
+def test_a_log_that_was_not_looked_through_to_its_end_is_not_certified(
+    tmp_path: Path, judge: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "EDGE", 1 << 14)
+    monkeypatch.setattr(log_lines, "LOOKED_THROUGH", 1 << 10)
+    repo = make_plain_repo(tmp_path)
+    edit(repo, TRAIN, "os.makedirs(args.output_dir", "print('x' * (1 << 16))\nos.makedirs(args.output_dir")
+    found = [one for one in judge(run_chain(repo, plan_of(repo))) if one.status == UNCHECKED and one.required]
+    assert {(one.check, one.step) for one in found} == {("TS002", "cell/train"), ("TL103", "cell/train")}
+    monkeypatch.setattr(log_lines, "LOOKED_THROUGH", 1 << 20)
+    logs._memory.logs.clear()
+    assert not alarms(judge(run_chain(repo, plan_of(repo))))
 
 
 def test_there_are_at_least_twenty_five_lies() -> None:

@@ -138,6 +138,12 @@ FINDINGS_RUN = {
     "the log says {told:g} samples a batch; the network was fed {low} to {high}": (
         "日志写每个 batch 有 {told:g} 个样本；网络实际输入 {low} 到 {high} 个"
     ),
+    "the log has more words like NaN than are looked at ({log})": (
+        "日志中类似 NaN 的词多到没有全部查看（{log}）"
+    ),
+    "the log has more that could be an error than is looked at ({log})": (
+        "日志中可能是错误的内容多到没有全部查看（{log}）"
+    ),
     "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
     ),
