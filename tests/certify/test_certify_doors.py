@@ -17,8 +17,8 @@ from tipc.certify.evidence.trials import deployed
 from tipc.certify.registry import all_checks
 from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, UNCHECKED
-from tipc.run.record.step_facts import PredictorFacts
 from tipc.run.record.results import Run
+from tipc.run.record.step_facts import PredictorFacts
 
 GONE = "AttributeError: it has no attribute"
 

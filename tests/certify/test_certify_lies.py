@@ -15,9 +15,10 @@ import pytest
 from certify_answers import alarms
 from certify_chain import OUT, plan_of, run_chain
 from certify_facts import Honest, training_facts
-from certify_lies import LIES, TRAIN, Lie
+from certify_lies import INFER, LIES, TRAIN, Lie
 from certify_plain_repo import edit, make_plain_repo
 
+from tipc.certify.evidence import log_lines, logs
 from tipc.certify.verdict import FAIL, NOT_CERTIFIED, PASS, UNCHECKED, Finding
 from tipc.plan.model import Plan
 
@@ -79,6 +80,29 @@ def test_onednn_that_nobody_asked_for_is_told_with_the_call_that_switches_it_off
     found = [one for one in judge(run) if one.check == "TB603"]
     assert {one.status for one in found} == {FAIL}
     assert "config.disable_mkldnn()" in found[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "told", "status"),
+    [
+        ("{size}", "batch_size 4", PASS),
+        ("None", "none of the settings", UNCHECKED),
+        ("1", "asked for 4", FAIL),
+    ],
+)
+def test_a_setting_of_which_the_block_says_none_is_not_told(
+    batch_size: str, told: str, status: str, tmp_path: Path, judge: Callable[..., list[Finding]]
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    for name, was in (("runtime_device", "cpu"), ("enable_mkldnn", "True")):
+        edit(repo, INFER, f" {name}: {was}", f" {name}: None")
+    edit(repo, INFER, " cpu_math_library_num_threads: 1", " cpu_math_library_num_threads: None")
+    edit(repo, INFER, " precision: {args.precision}", " precision: None")
+    edit(repo, INFER, " batch_size: {size}", f" batch_size: {batch_size}")
+    found = [one for one in judge(run_chain(repo, plan_of(repo))) if one.check == "TB603"]
+    assert found[1].status == status
+    assert told in found[1].message
+    assert "device" not in found[1].message
 
 
 def test_a_model_file_of_an_earlier_run_is_no_result(
@@ -244,6 +268,20 @@ def test_a_chain_that_waited_for_processors_that_others_had_took_no_longer_for_i
     assert finding.status == PASS
     assert "600 s of waiting for processors that others used" in finding.message
     assert finding.evidence["waited"] == 600.0
+
+
+def test_a_log_that_was_not_looked_through_to_its_end_is_not_certified(
+    tmp_path: Path, judge: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "EDGE", 1 << 14)
+    monkeypatch.setattr(log_lines, "LOOKED_THROUGH", 1 << 10)
+    repo = make_plain_repo(tmp_path)
+    edit(repo, TRAIN, "os.makedirs(args.output_dir", "print('x' * (1 << 16))\nos.makedirs(args.output_dir")
+    found = [one for one in judge(run_chain(repo, plan_of(repo))) if one.status == UNCHECKED and one.required]
+    assert {(one.check, one.step) for one in found} == {("TS002", "cell/train"), ("TL103", "cell/train")}
+    monkeypatch.setattr(log_lines, "LOOKED_THROUGH", 1 << 20)
+    logs._memory.logs.clear()
+    assert not alarms(judge(run_chain(repo, plan_of(repo))))
 
 
 def test_there_are_at_least_twenty_five_lies() -> None:

@@ -147,7 +147,13 @@ def test_an_evaluation_line_is_no_training_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["loss: nan", "[Train][Epoch 1/2][Avg] CELoss: inf", "Evaluation: mIoU: nan", SEG.strip()],
+    [
+        *("loss: nan", "[Train][Epoch 1/2][Avg] CELoss: inf", "Evaluation: mIoU: nan", SEG.strip()),
+        *("{'loss': nan, 'top1': 0.5}", '{"loss": NaN}', "loss nan", "step 3 loss nan lr 0.1"),
+        *(" * Acc@1 nan Acc@5 0.5", "lr: nan", "loss: tensor(nan)", "| loss | nan |", "avg_samples: nan"),
+        *("loss: [nan]", "CTCLoss/loss=nan", "loss: -inf", "grad_norm: nan", "best_loss: nan", "loss: nan%"),
+        *("x INFO: loss: inf", "loss: paddle.to_tensor([nan])"),
+    ],
 )
 def test_a_figure_that_is_not_finite_is_found_in_any_line(line: str, tmp_path: Path) -> None:
     found = read_log(write(tmp_path, f"x\n{line}\ny\n")).not_finite
@@ -157,7 +163,20 @@ def test_a_figure_that_is_not_finite_is_found_in_any_line(line: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "line", ["best: -inf", "patience: inf", "information: 3", "loss: 3 (nan values are 0)"]
+    "line",
+    [
+        *("best: -inf", "patience: inf", "information: 3", "loss: 3 (nan values are 0)"),
+        *("no checkpoint found, best_loss: inf", "best val loss: inf", "min_loss=inf", "loss_max: -inf"),
+        *("step 1 skipped by the loss scaler, grad_norm: inf, scale: 32768", "grad: inf"),
+        *(
+            "weights contain nan: False",
+            "if loss nan then stop",
+            "loss: nanosecond",
+            "loss: info",
+            "eta: nan",
+        ),
+        *("loss nan() is checked", "the loss: NaN_check is on", "INFO: loss 0.3"),
+    ],
 )
 def test_settings_that_are_infinite_are_no_figures(line: str, tmp_path: Path) -> None:
     assert read_log(write(tmp_path, line)).not_finite is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,9 +12,8 @@ from pathlib import Path
 import pytest
 import toy_repo
 
-from tipc.certify.evidence import log_lines, log_readers, logs
-from tipc.certify.evidence.log_lines import lines
-from tipc.certify.evidence.log_readers import ALARMS
+from tipc.certify.evidence import log_alarms, log_lines, log_readers, logs
+from tipc.certify.evidence.log_lines import Wanted, lines
 from tipc.certify.evidence.logs import read_log
 
 SPEC = (
@@ -44,7 +44,9 @@ EDGE, MIDDLE = 1 << 16, 1 << 14  # here: a log is a giant sooner
 @pytest.fixture
 def small_giants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_lines, "EDGE", EDGE)
-    monkeypatch.setattr(log_lines, "MIDDLE", MIDDLE)
+    for budget in ("FIGURES", "ERRORS", "COMPLAINTS"):
+        monkeypatch.setattr(log_alarms, budget, MIDDLE)
+    monkeypatch.setattr(log_alarms, "TRACEBACK_BYTES", 1000)
     monkeypatch.setattr(log_lines, "BLOCK", 10_000)
     monkeypatch.setattr(log_lines, "CHUNK", 5_000)
 
@@ -114,9 +116,59 @@ def test_the_middle_of_a_giant_log_is_looked_through_for_what_went_wrong(tmp_pat
 @pytest.mark.usefixtures("small_giants")
 def test_a_word_of_alarm_in_every_line_of_a_giant_log_ends_in_time(tmp_path: Path) -> None:
     path = write(tmp_path, b"Error in a line\n" * (3 * EDGE // 16) + b"Error: and no end " * (3 * EDGE // 18))
-    handed = list(lines(path, ALARMS))
+    wanted = Wanted(re.compile(b"Error"), MIDDLE)
+    handed = list(lines(path, [wanted]))
     assert sum(len(text) for _, text in handed) < 2 * EDGE + 2 * MIDDLE
     assert handed[-1][0] == 3 * EDGE // 16 + 1
+    assert wanted.missed
+
+
+LOUD = {
+    "errors that were handled": b"retrying after ConnectionError (told as a warning)\n",
+    "the level ERROR": b"x ERROR: y\n",
+    "a word with nan in it": b"UserWarning: nan_to_num is deprecated, info\n",
+}
+
+
+@pytest.mark.usefixtures("small_giants")
+@pytest.mark.parametrize("loud", LOUD)
+@pytest.mark.parametrize("cut", range(0, 10_000, 900))
+def test_nothing_that_others_cry_hides_a_traceback_or_a_figure_that_is_none(
+    loud: str, cut: int, tmp_path: Path
+) -> None:
+    noise = LOUD[loud] * (8 * EDGE // len(LOUD[loud]))
+    death = b"Traceback (most recent call last):\n" + b"  a frame\n" * 40 + b"RuntimeError: far inside\n"
+    path = write(tmp_path, noise + b"-" * cut + b"\n" + death + b"Aborted\nloss: nan\n" + noise)
+    log = read_log(path)
+    line = noise.count(b"\n") + 1 + 42
+    assert [(error.line, error.text) for error in log.errors] == [
+        (line, "RuntimeError: far inside"),
+        (line + 1, "Aborted"),
+    ]
+    assert log.not_finite is not None
+    assert log.not_finite.line == line + 2
+    assert log.lines == 2 * noise.count(b"\n") + 1 + 44
+    assert not log.errors_missed
+    assert not log.figures_missed
+
+
+@pytest.mark.usefixtures("small_giants")
+def test_a_log_with_more_alarms_than_are_looked_at_says_so(tmp_path: Path) -> None:
+    warned = b"WARNING: no server\nTraceback (most recent call last):\nImportError: x\n"
+    errors = read_log(write(tmp_path, warned * (4 * EDGE // len(warned))))
+    assert (errors.errors_missed, errors.figures_missed) == (True, False)
+    figures = read_log(write(tmp_path, b"best_loss: inf\n" * (4 * EDGE // 15)))
+    assert (figures.errors_missed, figures.figures_missed) == (False, True)
+
+
+@pytest.mark.usefixtures("small_giants")
+def test_what_lies_beyond_that_which_is_looked_through_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "LOOKED_THROUGH", EDGE)
+    log = read_log(write(tmp_path, b"x\n" * 4 * EDGE))
+    assert log.errors_missed
+    assert log.figures_missed
 
 
 @pytest.mark.usefixtures("small_giants")
@@ -124,7 +176,7 @@ def test_a_word_of_alarm_in_every_line_of_a_giant_log_ends_in_time(tmp_path: Pat
 def test_no_figure_of_a_giant_log_is_cut_in_two(tmp_path: Path, mark: bytes) -> None:
     for place in range(12):
         path = write(tmp_path, b"-" * place + (b"loss=0.25," + mark) * (3 * EDGE // 11))
-        for _, text in lines(path, ALARMS):
+        for _, text in lines(path, [Wanted(re.compile(b"="), MIDDLE)]):
             assert text.count("loss=0.25,") == text.count("loss") == text.count(".")
 
 

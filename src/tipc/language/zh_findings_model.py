@@ -174,6 +174,9 @@ FINDINGS_MODEL = {
         "它打印了 {printed} 个类别，而已知其预测器的 {known} 个结果"
     ),
     "classes as predicted: {count}": "{count} 个类别与预测一致",
+    "the numbers that it printed may be decided by a threshold: {why}": "它打印的类别可能由阈值决定：{why}",
+    "the labels that it printed may be counted from one: {why}": "它打印的标签可能从一数起：{why}",
+    "print the index as `class_id`, from 0 on": "以 `class_id` 打印序号，从 0 数起",
     "it printed class {number} {printed} times, its predictor gave it {given} times": (
         "它打印了 {printed} 次类别 {number}，而其预测器只给出 {given} 次"
     ),

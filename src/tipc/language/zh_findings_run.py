@@ -179,8 +179,22 @@ FINDINGS_RUN = {
     "the log says {told:g} samples a batch; the network was fed {low} to {high}": (
         "日志写每个 batch 有 {told:g} 个样本；网络实际输入 {low} 到 {high} 个"
     ),
+    "the log has more words like NaN than are looked at ({log})": (
+        "日志中类似 NaN 的词多到没有全部查看（{log}）"
+    ),
+    "the log has more that could be an error than is looked at ({log})": (
+        "日志中可能是错误的内容多到没有全部查看（{log}）"
+    ),
+    "the command asks for batches of {asked:g}; the network was fed {sizes}, as the log says": (
+        "命令要求 batch 大小为 {asked:g}；网络实际输入 {sizes}，日志也这样写"
+    ),
     "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
+    ),
+    "the log says {told:.4g} samples a second; between two steps of {samples} at most there were {seen:.4g} s"
+    " at least": ("日志写每秒 {told:.4g} 个样本；每步最多 {samples} 个样本，两步之间至少有 {seen:.4g} 秒"),
+    "the log's speed is in {unit}, which the witness does not count": (
+        "日志中速度的单位是 {unit}，witness 不统计这种数量"
     ),
     "the log says {told} iterations; backward was called {backwards} times": (
         "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"

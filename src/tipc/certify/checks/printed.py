@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from tipc.certify.checks.deployment import files_of, own_predictors, pictures_of
 from tipc.certify.compare.files_fed import owners
 from tipc.certify.compare.heads import sigmoid, softmax
-from tipc.certify.evidence.predictions import Predictions, compare_predictions, predictions
+from tipc.certify.evidence.predictions import (
+    COUNTED_FROM_NOUGHT,
+    Predictions,
+    class_of,
+    compare_predictions,
+    has_index,
+    predictions,
+    score_of,
+)
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import INFER
@@ -34,14 +42,15 @@ PROBABILITY = 0.02  # what a script may print otherwise than its output: roundin
 def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     """A script that mixes up its images or prints what it always prints passes every other check. What it
     printed must follow from what its predictor gave, for every image."""
-    printed = [value for value in predictions(scene, scene.step).values() if isinstance(value, dict)]
-    classes = []
-    for value in printed:
-        if isinstance(value.get("class_id"), (int, float)):
-            classes.append(int(value["class_id"]))
     rows = output_rows(scene)
     if rows is None:
         return  # no classification
+    printed = []
+    for value in predictions(scene, scene.step).values():
+        if isinstance(value, dict):
+            printed.append(value)
+    known = classes_printed(scene, rows.shape[1])
+    classes = list(known.values())
     if not classes:
         yield unchecked("no line of its log could be read as the class of an image", required=False)
         return
@@ -56,15 +65,55 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     decided = [int(best) for best in rows.argmax(1)]
     evidence = {"printed": classes[:50], "predicted": decided[:50]}
     in_order = classes == decided and len(printed) == len(rows)
-    wrong = (
-        printed_too_often(classes, decided)
-        or wrong_image(scene, classes, decided)
-        or wrong_probability(printed, rows, in_order=in_order)
-    )
+    wrong = printed_too_often(classes, decided) or wrong_image(scene, known, decided)
+    if wrong is not None and by_threshold(classes, rows):
+        told = wording("the numbers that it printed may be decided by a threshold: {why}", why=wrong)
+        yield unchecked(told, required=False, evidence=evidence)
+        return
+    if wrong is not None and counted_from_one(printed, classes, decided):
+        told = wording("the labels that it printed may be counted from one: {why}", why=wrong)
+        yield unchecked(told, remedy="print the index as `class_id`, from 0 on", evidence=evidence)
+        return
+    wrong = wrong or wrong_probability(printed, rows, in_order=in_order)
     if wrong is not None:
         yield failed(wrong, evidence=evidence)
     else:
         yield passed(wording("classes as predicted: {count}", count=len(classes)), evidence=evidence)
+
+
+def classes_printed(scene: StepScene, width: int) -> dict[str, int]:
+    """The class that was printed for each image, by its file name. Labels of which one is no index of so many
+    outputs are names that happen to be numbers: they are left out."""
+    indices, labels = {}, {}
+    for image, value in predictions(scene, scene.step).items():
+        number = class_of(value)
+        if number is not None and has_index(value):
+            indices[image] = number
+        elif number is not None:
+            labels[image] = number
+    if all(0 <= number < width for number in labels.values()):
+        indices.update(labels)
+    return indices
+
+
+def by_threshold(classes: list[int], rows: NDArray[Any]) -> bool:
+    """Whether the classes may honestly be others than the arg-max: there is one output, or of two outputs the
+    second is held against a threshold."""
+    if rows.shape[1] == 1:
+        return True
+    if rows.shape[1] != 2 or len(classes) != len(rows) or set(classes) != {0, 1}:
+        return False
+    second = rows[:, 1] - rows[:, 0]
+    positive = np.array(classes) == 1
+    return bool(second[~positive].max() < second[positive].min())
+
+
+def counted_from_one(printed: list[dict[str, Any]], classes: list[int], decided: list[int]) -> bool:
+    """Whether all labels are one more than what was predicted, under names that do not say what they
+    count."""
+    if any(has_index(value, COUNTED_FROM_NOUGHT) for value in printed):
+        return False
+    return Counter(classes) == Counter(best + 1 for best in decided)
 
 
 def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:
@@ -80,12 +129,12 @@ def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:
     return None
 
 
-def wrong_image(scene: StepScene, classes: list[int], decided: list[int]) -> Message | None:
+def wrong_image(scene: StepScene, classes: dict[str, int], decided: list[int]) -> Message | None:
     """A result that stands with another image than its own; None: none does, or it does not show."""
-    known, mixed_up = under_another_name(scene)
+    known, mixed_up = under_another_name(scene, classes)
     if known or len(decided) != len(classes):
         return mixed_up
-    for number, (printed, given) in enumerate(zip(classes, decided, strict=True), 1):
+    for number, (printed, given) in enumerate(zip(classes.values(), decided, strict=True), 1):
         if printed != given:
             return wording(
                 "result {number} says class {printed}, the predictor gave {given}",
@@ -96,17 +145,16 @@ def wrong_image(scene: StepScene, classes: list[int], decided: list[int]) -> Mes
     return None
 
 
-def under_another_name(scene: StepScene) -> tuple[bool, Message | None]:
+def under_another_name(scene: StepScene, classes: dict[str, int]) -> tuple[bool, Message | None]:
     """An image whose printed class is not what its picture was given, by the picture that was fed and the
     file that it is like. First, whether it shows at all which picture is of which image."""
     pictures, rows = fed_and_given(scene)
     if pictures is None or rows is None:
         return False, None
-    printed = predictions(scene, scene.step)
     names = [Path(path).name for path in owners(pictures, files_of(scene, scene.step))]
     known = False
     for row, name in zip(rows, names, strict=False):
-        number = printed_class(printed, name)
+        number = classes.get(name)
         if number is None:
             continue
         known = True
@@ -119,17 +167,6 @@ def under_another_name(scene: StepScene) -> tuple[bool, Message | None]:
             )
             return True, told
     return known, None
-
-
-def printed_class(printed: Predictions, name: str) -> int | None:
-    """The class that was printed for an image; None: none was."""
-    value = printed.get(name)
-    if not name or not isinstance(value, dict):
-        return None
-    number = value.get("class_id")
-    if not isinstance(number, (int, float)):
-        return None
-    return int(number)
 
 
 def fed_and_given(scene: StepScene) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
@@ -174,7 +211,7 @@ def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_o
     together, each must follow from its own, and all by one head."""
     wide = rows.astype(np.float64)
     heads = [wide.max(1), softmax(wide, 1).max(1), sigmoid(wide).max(1)]
-    numbers = [printed_probability(value) for value in printed]
+    numbers = [score_of(value) for value in printed]
     possible = np.concatenate(heads)
     for number in numbers:
         if number is not None and not near(number, possible):
@@ -186,14 +223,6 @@ def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_o
         return wording(
             "the probabilities that it printed are not those of its predictor's outputs, image by image"
         )
-    return None
-
-
-def printed_probability(value: dict[str, Any]) -> float | None:
-    """The probability of a line, under any of its usual names; None: there is none."""
-    told = value.get("prob", value.get("probability", value.get("score")))
-    if isinstance(told, (int, float)) and np.isfinite(told):
-        return float(told)
     return None
 
 

@@ -94,7 +94,8 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
     if not scene.step_log.is_file():
         yield unchecked(wording("the log is not there: {path}", path=str(scene.step_log)))
         return
-    errors = read_log(scene.step_log).errors
+    whole = read_log(scene.step_log)
+    errors = whole.errors
     log = scene.outcome.log or str(scene.step_log)
     evidence = {"log": log, "errors": [f"{one.line}: {one.text}" for one in errors[:5]]}
     for error in errors:
@@ -107,7 +108,12 @@ def no_swallowed_error(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(told, line=error.line, evidence=evidence)
         return
-    if errors:
+    if whole.errors_missed:
+        told = wording(
+            "the log has more that could be an error than is looked at ({log})", log=scene.step.log
+        )
+        yield unchecked(told, evidence=evidence)
+    elif errors:
         place = f"{scene.step.log}:{errors[0].line}"
         told = wording("it goes on without: {error} ({place})", error=errors[0].text, place=place)
         yield passed(told, evidence=evidence)

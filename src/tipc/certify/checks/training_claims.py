@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import correlation, mean, median
 
+from tipc.certify.checks.log import BATCH_SIZE_OPTIONS
 from tipc.certify.checks.training_happened import seen_process, training_evidence
 from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
-from tipc.certify.evidence.log_records import BATCH_COST, LOSS, SAMPLES, TrainingLine
+from tipc.certify.evidence.log_records import BATCH_COST, IPS, LOSS, SAMPLES, TrainingLine
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.training_log_file import place, training_log
-from tipc.certify.registry import Outcome, check, failed, passed
+from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP
 from tipc.message import Message, wording
-from tipc.run.record.step_facts import TrainingFacts
+from tipc.run.record.step_facts import ProcessFacts, TrainingFacts
 
 # A batch cannot cost less than this share of the time between two steps, of which it is most.
 QUICKEST = 0.25
@@ -27,6 +29,12 @@ SLOWEST = 1.5  # times the mean time between two steps: a batch costs no more, a
 LINES = 6  # of single steps, to hold each loss against its own step
 ROUNDED = 0.01  # of a loss: as a log may round it
 IN_STEP = 0.6  # correlation of the steps from line to line, where a log tells another loss than the minimised
+# What a speed counts: samples, under any of their names, or batches. Else it cannot be held against facts.
+OF_SAMPLES = re.compile(
+    r"(?:im(?:age|g)?|sample|picture|instance|example|sequence|sentence|clip|video)s?/.*|", re.IGNORECASE
+)
+OF_BATCHES = re.compile(r"(?:batch(?:es)?|it(?:er(?:ation)?)?s?|steps?)/.*", re.IGNORECASE)
+EVALUATED_BATCH = re.compile(r"(?:eval|val|test).*(?:batch|bs)", re.IGNORECASE)
 LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss is not
 
 
@@ -34,16 +42,17 @@ LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss i
     "TT904",
     "The training log agrees with the training that was seen",
     scope="train",
-    reads="loss, samples and costs in the training log, and the losses, batches and times that the "
-    "witness saw",
-    remedy="print the loss that backward is called on, the time of the whole step, and the samples "
-    "of the batch",
+    reads="loss, samples, costs and speeds in the training log, and the losses, batches and times that "
+    "the witness saw",
+    remedy="print the loss that backward is called on, the time of the whole step, the samples of the "
+    "batch, and their quotient as the speed",
 )
 def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     """Figures that are not of this training: a formula, a recording, a clock that stands still. Bounds: a
     loss within the range of those seen, and beyond it by that range at most; samples of a line within the
-    batches seen; a batch that costs no less than a quarter of the time between two steps; no more epochs than
-    batches, and no more iterations."""
+    batches seen; a batch that costs no less than a quarter of the time between two steps, and a speed of no
+    more samples than the largest batches of all processes in that time; no more epochs than batches, and no
+    more iterations."""
     process, _ = seen_process(scene)
     log = training_log(scene)
     if process is None or process.training is None or not process.training.steps or not log.rows:
@@ -52,7 +61,9 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     wrong = (
         wrong_loss(scene, column(rows, LOSS))
         or wrong_samples(scene, process.training, column(rows, SAMPLES))
+        or wrong_batch_size(scene, process, column(rows, SAMPLES))
         or wrong_cost(process.training, column(rows, BATCH_COST))
+        or wrong_speed(scene, process.training, log.rows)
         or wrong_count(scene, process.training, log.rows)
     )
     if wrong is not None:
@@ -62,6 +73,7 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     else:
         told = wording("{lines} lines, {steps} steps", lines=len(log.rows), steps=process.training.steps)
         yield passed(told)
+        yield from speed_of_no_samples(log.rows)
 
 
 def as_whole_interval(row: TrainingLine, training: TrainingFacts) -> TrainingLine:
@@ -186,25 +198,105 @@ def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) 
     )
 
 
+def wrong_batch_size(scene: StepScene, process: ProcessFacts, told: list[float]) -> Message | None:
+    """A batch size of the command that neither the log nor the network's batches have; None if they have it.
+
+    It may be of one process or of all, of one batch or of those whose gradients a step gathers. Where fewer
+    images are there than it asks for, an epoch is one smaller batch."""
+    training = process.training
+    asked = argument_number(scene.step.argv, BATCH_SIZE_OPTIONS)
+    of_evaluation = any(EVALUATED_BATCH.search(word) for word in scene.step.argv)
+    if training is None or not training.batch_sizes or not told or not asked or of_evaluation:
+        return None
+    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    smaller = max(*told, *training.batch_sizes) * batches < asked
+    larger = min(*told, *training.batch_sizes) > asked * batches
+    if not larger and not (smaller and more_than_a_batch(scene, process, asked)):
+        return None
+    return wording(
+        "the command asks for batches of {asked:g}; the network was fed {sizes}, as the log says",
+        asked=asked,
+        sizes=sorted(training.batch_sizes),
+    )
+
+
+def more_than_a_batch(scene: StepScene, process: ProcessFacts, asked: float) -> bool:
+    """Whether there were enough images for a whole batch: an epoch has several, or so many were opened."""
+    epochs = argument_number(scene.step.argv, EPOCH_OPTIONS)
+    if epochs and process.training is not None:
+        return process.training.forwards > epochs
+    return len(set(process.images)) >= asked
+
+
 def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
     """What is wrong with the costs of the log's lines; None if nothing is."""
-    if len(training.step_seconds) < 3 or not told:
+    quick = quick_step(training)
+    if quick is None or not told:
         return None
-    ordered = sorted(training.step_seconds[1:])
-    quick = ordered[len(ordered) // 10]
     cost = median(told)
     if cost <= 0 and quick < ROUNDED_AWAY:
         return None
-    slack = 0.0
-    if all(abs(value * 1000 - round(value * 1000)) < 1e-6 for value in told):
-        slack = CLOCK  # the log rounds to a thousandth
-    if cost >= QUICKEST * quick - slack:
+    if cost >= QUICKEST * quick - rounded_away(told):
         return None
     return wording(
         "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least",
         told=cost,
         seen=quick,
     )
+
+
+def quick_step(training: TrainingFacts) -> float | None:
+    """The seconds between two steps where they came quickly: a tenth of them did so sooner. None: too few."""
+    if len(training.step_seconds) < 3:
+        return None
+    ordered = sorted(training.step_seconds[1:])
+    return ordered[len(ordered) // 10]
+
+
+def rounded_away(costs: list[float]) -> float:
+    """The seconds that a log's costs may be short of because of rounding to a thousandth."""
+    if all(abs(value * 1000 - round(value * 1000)) < 1e-6 for value in costs):
+        return CLOCK
+    return 0.0
+
+
+def wrong_speed(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:
+    """A speed that so many samples in so quick steps cannot have; None if all can.
+
+    A line is of one process or of all, and a step may gather the gradients of several batches."""
+    quick = quick_step(training)
+    if quick is None or not training.batch_sizes:
+        return None
+    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    told = []  # batches a second, if all were as large as the largest
+    for row in rows:
+        unit = row.units.get(IPS, "")
+        if IPS not in row.values:
+            continue
+        if OF_SAMPLES.fullmatch(unit):
+            told.append(row.get(IPS) / max(training.batch_sizes))
+        elif OF_BATCHES.fullmatch(unit):
+            told.append(row.get(IPS))
+    shortest = QUICKEST * quick - rounded_away(column(rows, BATCH_COST))
+    if not told or shortest <= 0 or median(told) <= batches / shortest:
+        return None
+    return wording(
+        "the log says {told:.4g} samples a second; between two steps of {samples} at most there were "
+        "{seen:.4g} s at least",
+        told=median(told) * max(training.batch_sizes),
+        samples=batches * max(training.batch_sizes),
+        seen=quick,
+    )
+
+
+def speed_of_no_samples(rows: Sequence[TrainingLine]) -> Iterator[Outcome]:
+    """What is said of a speed that counts something else than the witness does."""
+    for row in rows:
+        unit = row.units.get(IPS, "")
+        if not OF_SAMPLES.fullmatch(unit) and not OF_BATCHES.fullmatch(unit):
+            told = wording("the log's speed is in {unit}, which the witness does not count", unit=unit)
+            yield unchecked(told, required=False)
+            return
 
 
 def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:

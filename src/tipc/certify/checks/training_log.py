@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tipc.certify.evidence.log_lines import lines
+from tipc.certify.evidence.log_lines import Wanted, lines
 from tipc.certify.evidence.log_records import (
     BATCH_COST,
     FIELDS,
@@ -30,6 +30,7 @@ EPOCH_OPTIONS = ("epochs", "epoch", "num_epochs", "epoch_num")
 ITERATION_OPTIONS = ("iters", "max_iters", "iterations")
 EARLY_STOP = re.compile(r"early[ _-]?stop(?:ping|ped)?\b|提前停止|早停", re.IGNORECASE)
 EARLY_STOP_BYTES = re.compile(rb"(?i)early[ _-]?stop|\xe6\x8f\x90\xe5\x89\x8d|\xe6\x97\xa9\xe5\x81\x9c")
+EARLY_STOP_BUDGET = 2**22  # bytes of lines in the middle of a giant log
 GROWN = 100.0  # times its first value (at least 1): no training that learns ends there
 
 
@@ -64,7 +65,10 @@ def finite(scene: StepScene) -> Iterator[Outcome]:
             yield failed(told, evidence=evidence)
             return
     losses = column(log.rows, LOSS)
-    if losses:
+    if log.whole.figures_missed:
+        told = wording("the log has more words like NaN than are looked at ({log})", log=log.path.name)
+        yield unchecked(told, evidence=evidence)
+    elif losses:
         told = wording("loss {first:.4g} → {last:.4g}", first=losses[0], last=losses[-1])
         speeds = column(log.rows, IPS)
         if speeds:
@@ -203,7 +207,7 @@ def judged(scene: StepScene, unit: str, asked: float, seen: int, *, enough: bool
 
 def early_stop(path: Path) -> int:
     """The line of a log that tells of early stopping: training may end when nothing improves; 0: none."""
-    for number, text in lines(path, EARLY_STOP_BYTES):
+    for number, text in lines(path, [Wanted(EARLY_STOP_BYTES, EARLY_STOP_BUDGET)]):
         if EARLY_STOP.search(text):
             return number
     return 0

@@ -7,7 +7,6 @@ about an interval of training, a summary of an epoch, the progress of an evaluat
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections import deque
@@ -26,7 +25,6 @@ from tipc.certify.evidence.log_records import (
     TOLD,
     ErrorLine,
     EvaluationLine,
-    NotFinite,
     TrainingLine,
 )
 from tipc.certify.evidence.log_values import (
@@ -43,11 +41,6 @@ from tipc.certify.evidence.log_values import (
 
 Line = TypeVar("Line")
 
-# What tells of an error or of a figure that is none: looked for also in the middle of a giant log.
-ALARMS = re.compile(
-    rb"Traceback|Error|Exception|Interrupt|ERROR|CRITICAL|FATAL|fault|Abort|Killed|"
-    rb": ?\[? ?[-+]?(?:[nN]a[nN]|[iI]nf)|= ?\[? ?[-+]?(?:[nN]a[nN]|[iI]nf)"  # not [:=]: four times as slow
-)
 KEPT = 10_000  # lines of a kind: so many first ones and as many last ones of a giant log
 ALIASES = {
     "reader_cost": READER_COST,
@@ -316,28 +309,6 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
             metrics[key] = number
             per_cent = per_cent or unit == "%"
     return metrics, per_cent
-
-
-# Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.
-TELLING = re.compile(r"loss|cost|(?:^|_)ips$|^grad|_norm$", re.IGNORECASE)
-NO_FIGURE = re.compile(r"[:=]\s*\[?\s*[-+]?(?i:nan|inf)")
-NO_FIGURE_WORDS = ("nan", "inf")
-
-
-class FiniteReader:
-    """The first figure of a telling name that is NaN or infinite."""
-
-    def __init__(self) -> None:
-        self.found: NotFinite | None = None
-
-    def feed(self, number: int, text: str) -> None:
-        """See one line."""
-        if self.found is not None or not has_one_of(NO_FIGURE_WORDS, text) or not NO_FIGURE.search(text):
-            return
-        for key, value, _ in pairs(text):
-            if not math.isfinite(value) and (TELLING.search(key) or METRIC.match(key)):
-                self.found = NotFinite(number, key, value)
-                return
 
 
 TRACEBACK = "Traceback (most recent call last)"

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipc.certify.evidence.log_alarms import (
+    FiniteReader,
+    wanted_complaints,
+    wanted_errors,
+    wanted_figures,
+)
 from tipc.certify.evidence.log_lines import lines
 from tipc.certify.evidence.log_readers import (
-    ALARMS,
     ComplaintReader,
     ErrorReader,
     EvaluationReader,
-    FiniteReader,
     TrainingReader,
 )
 from tipc.certify.evidence.log_records import ErrorLine, EvaluationLine, NotFinite, TrainingLine
@@ -37,6 +41,9 @@ class Log:
     errors: tuple[ErrorLine, ...]
     complaints: tuple[ErrorLine, ...]
     not_finite: NotFinite | None
+    # There was more that could have been an error, or a figure that is none, than is looked at.
+    errors_missed: bool = False
+    figures_missed: bool = False
 
     @property
     def rows(self) -> int:
@@ -83,7 +90,8 @@ def _read(path: Path) -> Log:
     training, evaluation, finite = TrainingReader(), EvaluationReader(), FiniteReader()
     errors, complaints = ErrorReader(), ComplaintReader()
     count = 0
-    for number, text in lines(path, ALARMS):
+    of_figures, of_errors = wanted_figures(), wanted_errors()
+    for number, text in lines(path, (*of_figures, *of_errors, *wanted_complaints())):
         count = number
         for reader in (training, evaluation, finite, errors, complaints):
             reader.feed(number, text)
@@ -94,6 +102,8 @@ def _read(path: Path) -> Log:
         errors.errors(),
         tuple(complaints.found),
         finite.found,
+        errors_missed=any(one.missed for one in of_errors),
+        figures_missed=any(one.missed for one in of_figures),
     )
 
 

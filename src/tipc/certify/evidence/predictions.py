@@ -1,8 +1,9 @@
 """What scripts print or write about single images, read without knowing the script.
 
-Four forms are understood: ``image_name: a.jpg, class_id: 8, prob: 0.91`` (the spec's inference example),
-``a.jpg<TAB>JSON`` (PaddleOCR and the stored results of ``test_tipc/results``), a JSON line with the image's
-path, and ``a.jpg: classes {0: 79.1%, 1: 20.9%}`` (the shares of a segmentation).
+Five forms are understood: ``image_name: a.jpg, class_id: 8, prob: 0.91`` (the spec's inference example),
+``a.jpg<TAB>JSON`` (PaddleOCR and the stored results of ``test_tipc/results``), a JSON object with the image's
+path or a list of such, ``a.jpg: class id(s): [8], score(s): [0.91]`` (PaddleClas), and ``a.jpg: classes
+{0: 79.1%, 1: 20.9%}`` (the shares of a segmentation).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,25 @@ NAMED = re.compile(
     rf"\b(?:image(?:_?name)?|img(?:_?name)?|file(?:_?name)?|path)\b\"?\s*[:=]\s*\"?{IMAGE}", re.IGNORECASE
 )
 LEADING = re.compile(rf"^\s*(?:\[[^\]]*\]\s*)?{IMAGE}\s*[\t:]\s*(?P<rest>.+)$", re.IGNORECASE)
-CLASSES = ("class_id", "class_ids", "class", "label", "label_id", "category")
+INDICES = ("class_id", "class_ids")
+# The number under one of these may be the name of a class as well, such as a speed limit.
+LABELS = ("class", "label", "label_id", "category")
+CLASSES = (*INDICES, *LABELS)
+COUNTED_FROM_NOUGHT = (*INDICES, "class")
 SCORES = ("prob", "probability", "score", "scores", "confidence")
+NESTED = ("top", "result")
+PATHS = ("image", "image_name", "image_path", "img", "img_path", "file", "file_name", "filename", "path")
+# ``class id(s): [8, 7], score(s): [0.91, 0.05]``; and ``class 8``, without a sign between them.
+LISTED = re.compile(
+    r"\b(class[ _]id|class|label|category|score|prob)(?:\(s\)|s)?\s*[:=]\s*\[([^\]\[]*)\]", re.IGNORECASE
+)
+BARE_CLASS = re.compile(r"\bclass\s+(\d+)\b")
 SHARE = re.compile(r"\b(\w+)\"?\s*:\s*(\d+(?:\.\d+)?)\s*%")
 SHARE_TOLERANCE = 0.005  # of the pixels
 ATOL, RTOL = 1e-3, 1e-3  # what the family's compare_results.py has always allowed
 FILES_LIMIT = 200
 PRINTED_LIMIT = 4
+LONGEST = 2**20  # characters of a line that is one record, or one list of them
 
 Predictions = dict[str, Any]  # the image's name → numbers, strings and lists of them
 
@@ -69,9 +82,9 @@ def printed_classes(scene: PlanScene, cell: str) -> dict[str, int]:
     for step in scene.steps(INFER, cell):
         if INT8 in step.settings.get("precision", ""):
             continue
-        for _, text in lines(scene.log(step)):
+        for text in records(scene.log(step)):
             for image, value in parse_line(text):
-                number = _class_of(value)
+                number = class_of(value)
                 path = scene.path(image, step)
                 if number is not None and path.is_file():
                     found[str(path)] = number
@@ -80,32 +93,87 @@ def printed_classes(scene: PlanScene, cell: str) -> dict[str, int]:
     return found
 
 
-def _class_of(value: Any) -> int | None:
-    """The number of the class in a prediction; None where it has none."""
+def class_of(value: Any) -> int | None:
+    """The number of the class in a prediction, of several the one with the highest score; None where it has
+    none: a label may be a word."""
     if not isinstance(value, dict):
         return None
-    number = value.get("class_id")
-    if not isinstance(number, (int, float)) or not math.isfinite(number):
-        return None
-    return int(number)
+    for name in CLASSES:
+        number = likeliest(value.get(name), value)
+        if number is not None:
+            return number
+    for name in NESTED:
+        inner = value.get(name)
+        if isinstance(inner, list):
+            inner = next(iter(inner), None)
+        number = class_of(inner)
+        if number is not None:
+            return number
+    return None
+
+
+def likeliest(told: Any, value: Mapping[str, Any]) -> int | None:
+    """A class, or the one of a list that has the highest of as many scores; without them, the first."""
+    if isinstance(told, list) and told:
+        scores: list[Any] = next((value[name] for name in SCORES if isinstance(value.get(name), list)), [])
+        best = 0
+        if len(scores) == len(told) and all(is_number(score) for score in scores):
+            best = scores.index(max(scores))
+        told = told[best]
+    if is_number(told) and math.isfinite(told) and told == int(told):
+        return int(told)
+    return None
+
+
+def has_index(value: Mapping[str, Any], names: Sequence[str] = INDICES) -> bool:
+    """Whether a prediction calls its class an index, and not by a name that may be a number."""
+    return any(name in value for name in names)
+
+
+def score_of(value: Mapping[str, Any]) -> float | None:
+    """The score of a prediction, the highest of several; None: there is none."""
+    for name in SCORES:
+        told: Any = value.get(name)
+        if isinstance(told, list) and told and all(is_number(score) for score in told):
+            told = max(told)
+        if is_number(told) and math.isfinite(told):
+            return float(told)
+    return None
 
 
 def read_predictions(path: Path) -> Predictions:
     """The predictions in a log or a results file, by the image's file name."""
     found: Predictions = {}
-    for _, text in lines(path):
+    for text in records(path):
         for image, value in parse_line(text):
             found[Path(image).name] = value
     return found
 
 
+def records(path: Path) -> Iterator[str]:
+    """The lines of a log; a long list of records, which comes in pieces, is put together."""
+    begun, number = "", 0  # a list that has not ended, and its line
+    for line, text in lines(path):
+        if begun and line == number and len(begun) < LONGEST:
+            begun += text
+        else:
+            if begun:
+                yield begun
+            begun, number = text, line
+        # A piece of a long line ends anywhere; what is no list is complete by itself.
+        if not begun.lstrip().startswith("[{") or begun.rstrip().endswith("]"):
+            yield begun
+            begun = ""
+    if begun:
+        yield begun
+
+
 def parse_line(text: str) -> Iterator[tuple[str, Any]]:
     """The image and its prediction, if the line has one."""
-    record = _json_record(text.strip())
-    if record is not None:
-        image, kept = record
-        if kept:
-            yield image, kept
+    if text.lstrip().startswith(("{", "[{")):
+        for image, kept in _json_records(text.strip()):
+            if kept:
+                yield image, kept
         return
     if match := LEADING.match(text):
         value = parse_json(match["rest"])
@@ -120,21 +188,31 @@ def parse_line(text: str) -> Iterator[tuple[str, Any]]:
             yield match["image"], value
 
 
-def _json_record(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The image of a JSON object and what it says of a prediction; None where it names no image."""
-    if not text.startswith("{"):
-        return None
+def _json_records(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The image of each object and what it says of a prediction; what names no image is left out."""
     value = parse_json(text)
-    if not isinstance(value, dict):
-        return None
-    kept = {}
-    for name in value:
-        if name in (*CLASSES, *SCORES, "top", "result"):
-            kept[name] = value[name]
-    for key in ("image", "image_name", "img", "file", "path"):
-        if isinstance(value.get(key), str):
-            return value[key], kept
-    return None
+    if value is None:
+        value = _parse_python(text)
+    if not isinstance(value, list):
+        value = [value]
+    for record in value:
+        if not isinstance(record, dict):
+            continue
+        kept = {}
+        for name in record:
+            if name in (*CLASSES, *SCORES, *NESTED):
+                kept[name] = record[name]
+        for key in PATHS:
+            if isinstance(record.get(key), str):
+                yield record[key], kept
+                break
+
+
+def _parse_python(text: str) -> Any:
+    """What print() makes of a dictionary or of a list of them, where no text has a quote in it."""
+    for python, other in (("'", '"'), ("None", "null"), ("True", "true"), ("False", "false")):
+        text = text.replace(python, other)
+    return parse_json(text)
 
 
 def parse_json(text: str) -> Any:
@@ -151,9 +229,23 @@ def figures(text: str) -> dict[str, Any]:
     for key, value, _ in pairs(text):
         if key.lower() in (*CLASSES, *SCORES):
             found[key.lower()] = value
+    for key, members in LISTED.findall(text):
+        numbers = _numbers(members)
+        if numbers:
+            found[key.lower().replace(" ", "_")] = numbers
+    if (match := BARE_CLASS.search(text)) and not found.keys() & set(CLASSES):
+        found["class"] = float(match[1])
     if not found and (shares := SHARE.findall(text)):
         found["shares"] = {name: float(value) / 100 for name, value in shares}
     return found
+
+
+def _numbers(members: str) -> list[float]:
+    """The members of a list in a line; none where one is no number."""
+    try:
+        return [float(member) for member in members.split(",")]
+    except ValueError:
+        return []
 
 
 def compare_predictions(
