@@ -3,7 +3,8 @@
 import sys
 
 # ``python -m`` looks for modules in the current directory first, which may be a repository that nobody
-# trusts yet. This has to come before any other import; what Python itself imports before, only -P or -I keep.
+# trusts yet. This has to come before any other import; what Python itself imports before (a `tipc/` that lies
+# there, too), only -P or -I keep out: SECURITY.md.
 if not getattr(sys.flags, "safe_path", sys.flags.isolated):
     del sys.path[0]
 

@@ -103,3 +103,10 @@ def test_a_network_that_is_mostly_frozen_and_was_not_loaded_is_unchecked(run: Ru
 def test_most_steps_at_a_rate_of_0_are_unchecked(run: Run, judge: Judge, standing: int, status: str) -> None:
     finding = judged(judge, run, replace(training_facts(), standing=standing))
     assert (finding.status, finding.required) == (status, True)
+
+
+def test_weights_that_nobody_saw_at_the_end_are_unchecked(run: Run, judge: Judge) -> None:
+    unknown = replace(training_facts(), after=None, change=0.0)
+    finding = judged(judge, run, unknown, doors={"end": "the process was ended before its last word"})
+    assert (finding.status, finding.required) == (UNCHECKED, True)
+    assert "before its last word" in finding.message

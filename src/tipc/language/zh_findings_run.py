@@ -84,6 +84,10 @@ FINDINGS_RUN = {
     "its inputs were not replayed: {engine} is no engine of the probes": (
         "它的输入没有重放：探针没有 {engine} 这个引擎"
     ),
+    "whether the weights changed is not known: {why}": "权重是否改变无从知道：{why}",
+    "let the script end as Python ends, by its last line or sys.exit": (
+        "让脚本像 Python 那样正常结束：执行到最后一行，或调用 sys.exit"
+    ),
     "could not be watched: {doors}": "无法观察：{doors}",
     "{message}; but {door} could not be watched: {why}": "{message}；但无法观察 {door}：{why}",
     "the check itself broke: {kind}: {error} ({place})": "检查自身出错：{kind}：{error}（{place}）",

@@ -1,4 +1,5 @@
-"""What TT901 doubts of a training that took its steps: on one batch, of a few tensors, at a rate of 0."""
+"""What TT901 doubts of a training that took its steps: without an end, on one batch, of a few tensors, at a
+rate of 0."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from tipc.certify.registry import Outcome, unchecked
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import ProcessFacts, TrainingFacts
 
+TO_ITS_END = "let the script end as Python ends, by its last line or sys.exit"
 ALL_IMAGES = "train on all of the images, or name those that are meant in a list"
 LOAD_OR_TRAIN = "load the weights of what is frozen with paddle.load, or train it"
 ANOTHER_RATE = "set a learning rate above 0, and a schedule that lasts as long as the training"
@@ -19,6 +21,7 @@ def doubts(
 ) -> Iterator[Outcome]:
     """Why a training that took steps may have trained next to nothing."""
     found = (
+        (no_last_word(process, training), TO_ITS_END),
         (one_batch_of_several(process, training, argv), ALL_IMAGES),
         (mostly_frozen(process, training), LOAD_OR_TRAIN),
         (mostly_standing(training), ANOTHER_RATE),
@@ -26,6 +29,14 @@ def doubts(
     for told, remedy in found:
         if told is not None:
             yield unchecked(told, remedy=remedy, evidence=evidence)
+
+
+def no_last_word(process: ProcessFacts, training: TrainingFacts) -> Message | None:
+    """How the weights are at the end is told last, and this process has not come to it."""
+    why = process.doors.get("end")
+    if not why or training.after is not None:
+        return None
+    return wording("whether the weights changed is not known: {why}", why=why)
 
 
 def one_batch_of_several(
