@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from certify_answers import alarms
@@ -102,3 +103,40 @@ def test_a_speed_in_tokens_is_left_open_and_does_not_hinder(seg_run: Chain, judg
     found = judge(seg_run("ips: 512000 tokens/sec"))
     assert not alarms(found), alarms(found)
     assert [status for status, _ in found_by("TT904", found)] == [PASS, UNCHECKED]
+
+
+@pytest.mark.parametrize(
+    ("samples", "asked", "facts", "processes", "status"),
+    [
+        ("1.0", 4, {"batch_sizes": (1,), "forwards": 24}, 1, FAIL),
+        ("8.0", 4, {"batch_sizes": (8,)}, 1, FAIL),
+        ("2.0", 4, {"batch_sizes": (2,), "forwards": 3}, 1, PASS),  # an epoch is one batch: there are no more
+        ("3.0", 4, {"batch_sizes": (4, 2)}, 1, PASS),  # the last one is short, and the log tells the mean
+        ("2.0", 4, {"batch_sizes": (2,)}, 2, PASS),  # of all processes
+        ("8.0", 4, {"batch_sizes": (4,)}, 2, PASS),  # of one
+        ("2.0", 4, {"batch_sizes": (2,), "gathered": 2}, 1, PASS),
+        ("4.0", 4, {"batch_sizes": (4,)}, 1, PASS),
+    ],
+)
+def test_the_batch_size_of_the_command_is_held_against_what_was_fed(
+    samples: str,
+    asked: int,
+    facts: dict[str, Any],
+    processes: int,
+    status: str,
+    tmp_path: Path,
+    judge: Judge,
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    speed = 10 * float(samples)
+    edit(repo, TRAIN, "avg_samples: 4.0, ", f"avg_samples: {samples}, ")
+    edit(repo, TRAIN, "avg_ips: 40.00000", f"avg_ips: {speed}")
+    plan = plan_of(repo)
+    steps = []
+    for one in plan.steps:
+        argv = tuple(word.replace("--batch-size=4", f"--batch-size={asked}") for word in one.argv)
+        steps.append(replace(one, argv=argv, processes=processes))
+    run = run_chain(repo, replace(plan, steps=tuple(steps)))
+    [told] = found_by("TT904", judge(run, lambda honest: honest.change_training(**facts)))
+    assert told[0] == status, told
+    assert status == PASS or "the command asks for batches of 4" in told[1]

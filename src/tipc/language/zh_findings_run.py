@@ -144,6 +144,9 @@ FINDINGS_RUN = {
     "the log has more that could be an error than is looked at ({log})": (
         "日志中可能是错误的内容多到没有全部查看（{log}）"
     ),
+    "the command asks for batches of {asked:g}; the network was fed {sizes}, as the log says": (
+        "命令要求 batch 大小为 {asked:g}；网络实际输入 {sizes}，日志也这样写"
+    ),
     "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
         "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
     ),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import correlation, mean, median
 
+from tipc.certify.checks.log import BATCH_SIZE_OPTIONS
 from tipc.certify.checks.training_happened import seen_process, training_evidence
 from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
 from tipc.certify.evidence.log_records import BATCH_COST, IPS, LOSS, SAMPLES, TrainingLine
@@ -18,7 +19,7 @@ from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import AMP
 from tipc.message import Message, wording
-from tipc.run.record.facts import TrainingFacts
+from tipc.run.record.facts import ProcessFacts, TrainingFacts
 
 # A batch cannot cost less than this share of the time between two steps, of which it is most.
 QUICKEST = 0.25
@@ -33,6 +34,7 @@ OF_SAMPLES = re.compile(
     r"(?:im(?:age|g)?|sample|picture|instance|example|sequence|sentence|clip|video)s?/.*|", re.IGNORECASE
 )
 OF_BATCHES = re.compile(r"(?:batch(?:es)?|it(?:er(?:ation)?)?s?|steps?)/.*", re.IGNORECASE)
+EVALUATED_BATCH = re.compile(r"(?:eval|val|test).*(?:batch|bs)", re.IGNORECASE)
 LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss is not
 
 
@@ -59,6 +61,7 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     wrong = (
         wrong_loss(scene, column(rows, LOSS))
         or wrong_samples(scene, process.training, column(rows, SAMPLES))
+        or wrong_batch_size(scene, process, column(log.rows, SAMPLES))
         or wrong_cost(process.training, column(rows, BATCH_COST))
         or wrong_speed(scene, process.training, log.rows)
         or wrong_count(scene, process.training, log.rows)
@@ -193,6 +196,36 @@ def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) 
         low=low,
         high=high,
     )
+
+
+def wrong_batch_size(scene: StepScene, process: ProcessFacts, told: list[float]) -> Message | None:
+    """A batch size of the command that neither the log nor the network's batches have; None if they have it.
+
+    It may be of one process or of all, of one batch or of those whose gradients a step gathers. Where fewer
+    images are there than it asks for, an epoch is one smaller batch."""
+    training = process.training
+    asked = argument_number(scene.step.argv, BATCH_SIZE_OPTIONS)
+    of_evaluation = any(EVALUATED_BATCH.search(word) for word in scene.step.argv)
+    if training is None or not training.batch_sizes or not told or not asked or of_evaluation:
+        return None
+    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    smaller = max(*told, *training.batch_sizes) * batches < asked
+    larger = min(*told, *training.batch_sizes) > asked * batches
+    if not larger and not (smaller and more_than_a_batch(scene, process, asked)):
+        return None
+    return wording(
+        "the command asks for batches of {asked:g}; the network was fed {sizes}, as the log says",
+        asked=asked,
+        sizes=sorted(training.batch_sizes),
+    )
+
+
+def more_than_a_batch(scene: StepScene, process: ProcessFacts, asked: float) -> bool:
+    """Whether there were enough images for a whole batch: an epoch has several, or so many were opened."""
+    epochs = argument_number(scene.step.argv, EPOCH_OPTIONS)
+    if epochs and process.training is not None:
+        return process.training.forwards > epochs
+    return len(set(process.images)) >= asked
 
 
 def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
