@@ -61,7 +61,7 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     wrong = (
         wrong_loss(scene, column(rows, LOSS))
         or wrong_samples(scene, process.training, column(rows, SAMPLES))
-        or wrong_batch_size(scene, process, column(rows, SAMPLES))
+        or wrong_batch_size(scene, process, column(log.rows, SAMPLES))
         or wrong_cost(process.training, column(rows, BATCH_COST))
         or wrong_speed(scene, process.training, log.rows)
         or wrong_count(scene, process.training, log.rows)
