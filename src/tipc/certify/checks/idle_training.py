@@ -1,5 +1,4 @@
-"""What TT901 doubts of a training that took its steps: without an end, on one batch, of a few tensors, at a
-rate of 0."""
+"""What TT901 doubts of a training that took its steps: without an end, on one batch, at a rate of 0."""
 
 from __future__ import annotations
 
@@ -23,12 +22,19 @@ def doubts(
     found = (
         (no_last_word(process, training), TO_ITS_END),
         (one_batch_of_several(process, training, argv), ALL_IMAGES),
-        (mostly_frozen(process, training), LOAD_OR_TRAIN),
         (mostly_standing(training), ANOTHER_RATE),
     )
     for told, remedy in found:
         if told is not None:
             yield unchecked(told, remedy=remedy, evidence=evidence)
+
+
+def remarks(process: ProcessFacts, training: TrainingFacts, evidence: dict[str, object]) -> Iterator[Outcome]:
+    """What should be known of a training that passes. A head may honestly be trained on a frozen network of
+    random weights, where a lite config leaves the pretrained ones out."""
+    told = mostly_frozen(process, training)
+    if told is not None:
+        yield unchecked(told, required=False, remedy=LOAD_OR_TRAIN, evidence=evidence)
 
 
 def no_last_word(process: ProcessFacts, training: TrainingFacts) -> Message | None:

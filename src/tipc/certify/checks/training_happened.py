@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from tipc.certify.checks.idle_training import doubts
+from tipc.certify.checks.idle_training import doubts, remarks
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
@@ -99,6 +99,8 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
     if outcome.status == PASS:
         outcome = next(doubts(process, training, scene.step.argv, {**outcome.evidence}), outcome)
     yield outcome
+    if outcome.status == PASS:
+        yield from remarks(process, training, {**outcome.evidence})
 
 
 def weights_never_loaded(scene: StepScene) -> str:
