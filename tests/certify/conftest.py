@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from certify_answers import honest_answers
+from certify_chain import plan_of, run_chain
 from certify_facts import Honest
+from certify_plain_repo import make_plain_repo
 
 from tipc.certify.certifier import plan_findings
 from tipc.certify.scene import PlanScene
@@ -14,6 +16,13 @@ from tipc.certify.verdict import Finding
 from tipc.run.record.results import Run
 
 Edit = Callable[[Honest], None]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A chain of a small repository that was run, in a folder that the tests of a file share."""
+    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
+    return run_chain(repo, plan_of(repo))
 
 
 @pytest.fixture

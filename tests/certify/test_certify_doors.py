@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from certify_chain import plan_of, run_chain
 from certify_facts import Honest
-from certify_plain_repo import make_plain_repo
 from test_certify_facts import LIES, Judge
 
 from tipc.certify.checks.replayed import replayed
@@ -21,12 +19,6 @@ from tipc.run.record.results import Run
 from tipc.run.record.step_facts import PredictorFacts
 
 GONE = "AttributeError: it has no attribute"
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 def close(honest: Honest, door: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from certify_answers import alarms, honest_answers
-from certify_chain import plan_of, run_chain
 from certify_facts import (
     ANSWERS,
     DEPLOYED,
@@ -24,7 +23,6 @@ from certify_facts import (
     training_facts,
     weights_of,
 )
-from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.benchmark import wrong_time
 from tipc.certify.checks.evaluation import left_unquantised
@@ -39,12 +37,6 @@ from tipc.run.record.results import Run
 from tipc.run.record.step_facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
 
 Judge = Callable[..., list[Finding]]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 def trained(**fields: Any) -> Callable[[Honest], None]:

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certify_chain import plan_of, run_chain
 from certify_facts import Honest, training_facts, weights_of
-from certify_plain_repo import make_plain_repo
 
 from tipc.certify.evidence.images_left import images_never_opened
 from tipc.certify.verdict import PASS, UNCHECKED, Finding
@@ -20,12 +18,6 @@ from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
 Judge = Callable[..., list[Finding]]
 ONE_BATCH = replace(training_facts(), input_digests=("a", "a"), forwards=2, steps=2, batch_sizes=(4,))
 LOADED = (WeightsFile("/w.pdparams", weights_of(), 0),)
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 @pytest.fixture

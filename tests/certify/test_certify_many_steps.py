@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 from certify_answers import alarms, honest_answers
-from certify_chain import plan_of, run_chain
 from certify_facts import Honest
-from certify_plain_repo import make_plain_repo
 
 from tipc.certify import certifier
 from tipc.certify.certifier import certify, plan_findings
@@ -48,12 +46,6 @@ class Walked(tuple[Any, ...]):
     def __iter__(self) -> Iterator[Any]:
         self.walks += 1
         return super().__iter__()
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 def with_steps(run: Run, count: int) -> Run:

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from certify_chain import plan_of, run_chain
 from certify_facts import IMAGES, Honest
-from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.evaluation import trained_weights_evaluated
 from tipc.certify.compare.picture_pairs import same_pictures
@@ -24,12 +22,6 @@ from tipc.run.record.results import Run
 
 RANDOM = np.random.default_rng(3)
 Edit = Callable[[Honest], None]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 @pytest.fixture

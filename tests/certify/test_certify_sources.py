@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from certify_chain import plan_of, run_chain
 from certify_facts import Honest
-from certify_plain_repo import make_plain_repo
 
 from tipc.certify.checks.steps import untouched
 from tipc.certify.scene import PlanScene
@@ -32,12 +30,6 @@ def judge_sources(run: Run) -> Callable[..., Judged]:
         return [(one.status, one.required, str(one.message)) for one in untouched.function(scene)]
 
     return judge
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    repo = make_plain_repo(tmp_path_factory.mktemp("plain"))
-    return run_chain(repo, plan_of(repo))
 
 
 def test_settings_that_a_step_reads_and_one_rewrites_are_named(judge_sources: Callable[..., Judged]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from execution_bench import Bench, warmed
 
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.guest.hearing import Hearing
 
 
 @pytest.fixture
@@ -37,6 +41,32 @@ def ignoring() -> Iterator[tuple[signal.Signals, ...]]:
     yield numbers
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def ear() -> Iterator[tuple[Hearing, Callable[[], None]]]:
+    """A keeper's ear that listens to this process, and a function that waits until all is heard."""
+    poll = select.poll()
+    hearing = Hearing(poll, launched=False)
+    hearing.step = os.getpid()
+    stop = threading.Event()
+
+    def listen() -> None:
+        while not stop.is_set():
+            for descriptor, _event in poll.poll(10):
+                hearing.hear(descriptor)
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+
+    def end() -> None:
+        stop.set()
+        thread.join()
+        hearing.close()
+
+    yield hearing, end
+    if thread.is_alive():
+        end()
 
 
 @pytest.fixture(scope="session")

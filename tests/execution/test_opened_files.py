@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import select
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -118,44 +116,27 @@ def test_nothing_is_left_open(model: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.fixture
-def telling() -> Iterator[tuple[Hearing, Telling]]:
-    """A witness, and the keeper that hears it."""
-    poll = select.poll()
-    hearing = Hearing(poll, launched=False)
-    hearing.step = os.getpid()
-    stop = threading.Event()
+Ear = tuple[Hearing, Callable[[], None]]
 
-    def listen() -> None:
-        while not stop.is_set():
-            for descriptor, _event in poll.poll(10):
-                hearing.hear(descriptor)
 
-    thread = threading.Thread(target=listen)
-    thread.start()
+def speaker_to(hearing: Hearing) -> Telling:
     speaker = connect(hearing.address)
     assert speaker is not None
-    yield hearing, speaker
-    stop.set()
-    thread.join()
+    return speaker
 
 
-def test_a_witness_goes_on_when_the_keeper_has_the_file_open(
-    telling: tuple[Hearing, Telling], model: Path
-) -> None:
-    hearing, speaker = telling
-    digest = digest_of(model)
+def test_a_witness_goes_on_when_the_keeper_has_the_file_open(ear: Ear, model: Path) -> None:
+    hearing, end = ear
+    speaker, digest = speaker_to(hearing), digest_of(model)
     keys = speaker.opens([str(model), str(model.with_name("nothing"))])
     model.unlink()
     speaker.facts({"rank": 0}, final=True)
+    end()
     assert list(keys) == [str(model)]
-    hearing.files.finish()
     assert hearing.told()["digests"] == {keys[str(model)]: digest}
 
 
-def test_a_witness_whose_keeper_has_gone_names_no_digest(
-    telling: tuple[Hearing, Telling], model: Path
-) -> None:
-    _hearing, speaker = telling
+def test_a_witness_whose_keeper_has_gone_names_no_digest(ear: Ear, model: Path) -> None:
+    speaker = speaker_to(ear[0])
     speaker.close()
     assert speaker.opens([str(model)]) == {}

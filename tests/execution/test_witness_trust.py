@@ -4,12 +4,9 @@ somebody has changed."""
 from __future__ import annotations
 
 import json
-import os
-import select
 import socket
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,32 +85,6 @@ def test_a_process_that_was_killed_has_told_what_it_had_seen(bench: Bench, local
     assert outcome.signal == 9
     (process,) = load_facts(bench.directory, 0, "step", outcome.facts).processes
     assert process.doors == {"end": "the process was ended before its last word"}
-
-
-@pytest.fixture
-def ear() -> Iterator[tuple[Hearing, Callable[[], None]]]:
-    """A keeper's ear that listens to this process, and a function that waits until all is heard."""
-    poll = select.poll()
-    hearing = Hearing(poll, launched=False)
-    hearing.step = os.getpid()
-    stop = threading.Event()
-
-    def listen() -> None:
-        while not stop.is_set():
-            for descriptor, _event in poll.poll(10):
-                hearing.hear(descriptor)
-
-    thread = threading.Thread(target=listen)
-    thread.start()
-
-    def end() -> None:
-        stop.set()
-        thread.join()
-        hearing.close()
-
-    yield hearing, end
-    if thread.is_alive():
-        end()
 
 
 def speak(hearing: Hearing) -> Telling:

@@ -189,14 +189,20 @@ def test_an_environment_that_cannot_be_made_leaves_nothing(
     assert not list((tmp_path / "envs").glob("paddle-*"))
 
 
-def test_without_an_index_there_is_one_clear_message(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def go_offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the index of packages cannot be asked."""
+
     def offline(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(argv, 1, "", "ERROR: no connection\n")
 
     monkeypatch.setattr(releases, "_run", offline)
     monkeypatch.setattr(releases, "_pip", lambda: ["pip"])
+
+
+def test_without_an_index_there_is_one_clear_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    go_offline(monkeypatch)
     assert main(["env", "--paddle"]) == 3
     assert "the releases of paddlepaddle cannot be listed: ERROR: no connection" in capsys.readouterr().err
 
@@ -211,11 +217,7 @@ def test_without_an_index_it_is_said_which_releases_are_kept_and_which_are_not(
     monkeypatch.chdir(tmp_path)
     releases.make("3.1.1", [tmp_path], tmp_path / "envs")
 
-    def offline(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess(argv, 1, "", "ERROR: no connection\n")
-
-    monkeypatch.setattr(releases, "_run", offline)
-    monkeypatch.setattr(releases, "_pip", lambda: ["pip"])
+    go_offline(monkeypatch)
     call = ["run", str(config), "--envs", "envs", "--paddle"]
     assert main([*call, "3.1,3.2,3.3"]) == 3
     told = capsys.readouterr().err
