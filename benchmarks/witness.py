@@ -19,7 +19,8 @@ from tipc.run.executors.local import LocalExecutor
 from tipc.run.record.facts import load_facts
 
 GUEST = Path(__file__).parent / "_witness_guest.py"
-TURNS, STEPS, COMMANDS = 15, 4, 9
+TURNS, STEPS = 15, 4
+COLD, WARM = 9, 30  # commands of each; a warm one takes a fifth of the time, and is as noisy
 TRAINING = 0.03
 INFERENCE = 0.05
 
@@ -124,7 +125,7 @@ def inference(directory: Path, *, warm: bool) -> bool:
         while not run(executor, task(directory, name, "infer", "model", seen=False, warm=True)).warm:
             pass
     took: dict[bool, Times] = {False: [], True: []}
-    for number in range(COMMANDS):
+    for number in range(WARM if warm else COLD):
         for seen in (True, False) if number % 2 else (False, True):
             outcome = run(executor, task(directory, name, "infer", "model", seen=seen, warm=warm))
             took[seen].append((outcome.wall, outcome.cpu))
