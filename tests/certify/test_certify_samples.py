@@ -13,7 +13,7 @@ from certify_facts import IMAGES, Honest
 
 from tipc.certify.checks.evaluation import trained_weights_evaluated
 from tipc.certify.compare.picture_pairs import same_pictures
-from tipc.certify.evidence.images_left import images_instead
+from tipc.certify.evidence.images_left import different_pictures, images_instead
 from tipc.certify.registry import Outcome
 from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED
@@ -120,3 +120,12 @@ def test_a_picture_is_of_one_pair_at_most() -> None:
     assert same_pictures(pictures[[0] * 8], pictures).pairs == 1
     assert same_pictures(pictures, pictures[:3]).pairs == 3
     assert same_pictures(pictures[[0, 1, 2, 2]], pictures[[2, 1, 0]]).pairs == 3
+
+
+def test_a_picture_that_is_moved_or_turned_is_the_same_picture() -> None:
+    one, other = RANDOM.normal(size=(2, 3, 8, 8)).astype("float32")
+    assert different_pictures([one, other]) == 2
+    assert different_pictures([one, one[:, ::-1], np.roll(one, 3, axis=2), one.transpose(0, 2, 1)]) == 1
+    # The same bytes in sum, and other numbers.
+    swapped = np.array([0x0100, 0x0002], dtype=np.uint16)
+    assert different_pictures([swapped, np.array([0x0001, 0x0200], dtype=np.uint16)]) == 2
