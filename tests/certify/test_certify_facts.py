@@ -258,6 +258,13 @@ def test_the_cost_of_a_short_batch_is_held_against_the_steps(told: float, step: 
     assert bool(wrong_cost(training, [told] * 4)) is wrong
 
 
+def test_what_a_loop_does_between_two_steps_is_no_part_of_a_batch() -> None:
+    # One step an epoch, and a second and a half of saving after each.
+    training = replace(training_facts(), step_seconds=(1.6,) * 6, work_seconds=(0.1,) * 6)
+    assert wrong_cost(training, [0.09] * 6) is None
+    assert wrong_cost(training, [0.001] * 6) is not None
+
+
 def predictor(engine: str, run_seconds: tuple[float, ...], more: int = 0) -> PredictorFacts:
     """That was run so often, and ``more`` times whose seconds nobody kept."""
     runs = len(run_seconds) + more

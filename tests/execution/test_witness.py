@@ -24,6 +24,7 @@ from witness_scripts import (
     RANKS,
     SAVED_IN_STATIC_MODE,
     SAVED_TWICE,
+    SAVES_BETWEEN,
     STATIC,
     TWO_OPTIMISERS,
     WARMED_UP,
@@ -242,6 +243,15 @@ def test_what_each_of_two_optimisers_had_is_told_and_which_gradients_were_0(padd
     training = unnoticed(*paddle_stage, TWO_OPTIMISERS).training
     assert training is not None
     assert (len(training.given), len(training.zero_gradient), len(training.with_gradient)) == (4, 2, 2)
+
+
+@pytest.mark.paddle
+def test_what_a_loop_does_after_a_step_is_no_work_of_the_next_one(paddle_stage: Stage) -> None:
+    training = unnoticed(*paddle_stage, SAVES_BETWEEN).training
+    assert training is not None
+    assert len(training.work_seconds) == len(training.step_seconds) == 4
+    for work, whole in zip(training.work_seconds[1:], training.step_seconds[1:], strict=True):
+        assert 0 < work <= whole - 0.19
 
 
 @pytest.mark.paddle

@@ -337,6 +337,20 @@ for _ in range(2):
 """
 
 # A warm-up that nobody fetches, on the inputs of the first run.
+SAVES_BETWEEN = """
+import time
+import paddle
+
+paddle.seed(1)
+net = paddle.nn.Linear(4, 2)
+optimiser = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(4):
+    net(paddle.rand([2, 4])).mean().backward()
+    optimiser.step()
+    optimiser.clear_grad()
+    time.sleep(0.2)
+"""
+
 WARMED_UP = """
 import numpy as np
 import paddle

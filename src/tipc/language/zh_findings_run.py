@@ -192,11 +192,12 @@ FINDINGS_RUN = {
     "the command asks for batches of {asked:g}; the network was fed {sizes}, as the log says": (
         "命令要求 batch 大小为 {asked:g}；网络实际输入 {sizes}，日志也这样写"
     ),
-    "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least": (
-        "日志写每个 batch 用 {told:.4g} 秒；两步之间至少有 {seen:.4g} 秒"
+    "the log says {told:.4g} s a batch; a step took {seen:.4g} s at least": (
+        "日志写每个 batch 用 {told:.4g} 秒；实际一步至少用 {seen:.4g} 秒"
     ),
-    "the log says {told:.4g} samples a second; between two steps of {samples} at most there were {seen:.4g} s"
-    " at least": ("日志写每秒 {told:.4g} 个样本；每步最多 {samples} 个样本，两步之间至少有 {seen:.4g} 秒"),
+    "the log says {told:.4g} samples a second; a step of {samples} at most took {seen:.4g} s at least": (
+        "日志写每秒 {told:.4g} 个样本；实际每步最多 {samples} 个样本，至少用 {seen:.4g} 秒"
+    ),
     "the log's speed is in {unit}, which the witness does not count": (
         "日志中速度的单位是 {unit}，witness 不统计这种数量"
     ),

@@ -21,7 +21,8 @@ from tipc.kinds import AMP
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import ProcessFacts, TrainingFacts
 
-# A batch cannot cost less than this share of the time between two steps, of which it is most.
+# A batch cannot cost less than this share of what its step took, from the network's call on: some logs divide
+# by more batches than there were.
 QUICKEST = 0.25
 CLOCK = 5e-4  # seconds that rounding to a thousandth may make, where a log rounds
 ROUNDED_AWAY = 0.02  # seconds: a step that is shorter may be told as 0.00
@@ -50,9 +51,9 @@ LEAST_SCALE = 8.0  # a loss scale is far larger; another reduction of the loss i
 def log_agrees(scene: StepScene) -> Iterator[Outcome]:
     """Figures that are not of this training: a formula, a recording, a clock that stands still. Bounds: a
     loss within the range of those seen, and beyond it by that range at most; samples of a line within the
-    batches seen; a batch that costs no less than a quarter of the time between two steps, and a speed of no
-    more samples than the largest batches of all processes in that time; no more epochs than batches, and no
-    more iterations."""
+    batches seen; a batch that costs no less than a quarter of what its step took, from the first call of the
+    network to the optimiser's end, and a speed of no more samples than the largest batches of all processes
+    in that time; no more epochs than batches, and no more iterations."""
     process, _ = seen_process(scene)
     log = training_log(scene)
     if process is None or process.training is None or not process.training.steps or not log.rows:
@@ -239,17 +240,22 @@ def wrong_cost(training: TrainingFacts, told: list[float]) -> Message | None:
     if cost >= QUICKEST * quick - rounded_away(told):
         return None
     return wording(
-        "the log says {told:.4g} s a batch; between two steps there were {seen:.4g} s at least",
+        "the log says {told:.4g} s a batch; a step took {seen:.4g} s at least",
         told=cost,
         seen=quick,
     )
 
 
 def quick_step(training: TrainingFacts) -> float | None:
-    """The seconds between two steps where they came quickly: a tenth of them did so sooner. None: too few."""
-    if len(training.step_seconds) < 3:
+    """What a quick step took, in seconds: a tenth of them took less. None: there were too few.
+
+    Counted from the first call of the network: what a loop does between two steps, evaluating or saving, is
+    no part of a batch.
+    """
+    seconds = training.work_seconds or training.step_seconds
+    if len(seconds) < 3:
         return None
-    ordered = sorted(training.step_seconds[1:])
+    ordered = sorted(seconds[1:])
     return ordered[len(ordered) // 10]
 
 
@@ -281,8 +287,7 @@ def wrong_speed(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     if not told or shortest <= 0 or median(told) <= batches / shortest:
         return None
     return wording(
-        "the log says {told:.4g} samples a second; between two steps of {samples} at most there were "
-        "{seen:.4g} s at least",
+        "the log says {told:.4g} samples a second; a step of {samples} at most took {seen:.4g} s at least",
         told=median(told) * max(training.batch_sizes),
         samples=batches * max(training.batch_sizes),
         seen=quick,

@@ -65,6 +65,7 @@ class TrainingFacts:
     forwards: int  # outermost calls of a network in training mode
     seconds: float  # from the first forward to the last step
     step_seconds: tuple[float, ...]  # of the first thousand steps, each from the end of the one before
+    work_seconds: tuple[float, ...] = ()  # of the same steps, each from the first call of the network for it
     input_digests: tuple[str, ...] = ()  # of the first inputs of the first 64 calls: how many batches differ
     own_seconds: float = 0.0  # what watching cost
     given: tuple[str, ...] = ()  # names of the tensors that an optimiser had, as in ``before`` and ``after``

@@ -44,6 +44,8 @@ class Training(Door):
         self.rate = math.nan
         self.standing = 0  # steps at a rate of 0
         self.times: list[float] = []
+        self.times_at_work: list[float] = []
+        self.working = 0.0  # since when: the first forward after the latest step; 0.0: not yet
         self.begun = 0.0  # the first forward, backward or step
         self.ended = 0.0  # the latest step
         self.parameters: dict[int, Any] = {}  # by identity: those that are optimised
@@ -104,8 +106,13 @@ class Training(Door):
         size = self.witness.networks.size_of(network)
         if size >= self.largest:  # a loss can be a network, too
             self.network, self.largest = network, size
-        if not self.begun:
-            self.begun = time.perf_counter()
+        self._begin_work()
+
+    def _begin_work(self) -> None:
+        """What the next step comes from has begun, where it had not yet."""
+        if not self.working:
+            self.working = time.perf_counter()
+            self.begun = self.begun or self.working
 
     def seen_backward(self, tensor: Any, *_args: Any, **_kwargs: Any) -> None:
         """Gradients of a loss are computed."""
@@ -154,8 +161,7 @@ class Training(Door):
 
     def begin_program(self, tensors: list[Any]) -> None:
         """A static program is about to train."""
-        if not self.begun:
-            self.begun = time.perf_counter()
+        self._begin_work()
         parameters = [item for item in tensors if not item.stop_gradient]
         self.add(parameters)
         self.given.update((item.name, None) for item in parameters)
@@ -173,8 +179,7 @@ class Training(Door):
         self._depth += 1
         if self._depth > 1:
             return
-        if not self.begun:
-            self.begun = time.perf_counter()
+        self._begin_work()
         parameters = _parameters(optimiser)
         self.add(parameters)
         if self._sizes.get(id(optimiser)) != len(parameters):
@@ -235,7 +240,8 @@ class Training(Door):
         now = time.perf_counter()
         if len(self.times) < FIRST:
             self.times.append(now - (self.ended or self.begun))
-        self.ended = now
+            self.times_at_work.append(now - (self.working or self.ended))
+        self.ended, self.working = now, 0.0
         if self.ranks > 1 and len(self.early) < EARLY:
             self.early.append(self.now()["digest"])
         self.witness.report_if_due()
@@ -253,7 +259,7 @@ class Training(Door):
         found = getattr(scaler, "_cache_found_inf", None)
         if getattr(scaler, "_enable", False) and found is not None and bool(found):
             self.skipped += 1
-            self.unused = 0
+            self.unused, self.working = 0, 0.0
 
     def add(self, parameters: list[Any]) -> None:
         """Remember parameters as they are before they are first changed."""
@@ -346,6 +352,7 @@ class Training(Door):
             "forwards": calls.count if calls else 0,
             "seconds": max(0.0, self.ended - self.begun),
             "step_seconds": self.times,
+            "work_seconds": self.times_at_work,
             "input_digests": calls.digests if calls else [],
             "amp": self.amp,
             "given": list(self.given),
