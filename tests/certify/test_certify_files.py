@@ -70,6 +70,17 @@ def test_a_name_without_its_ending_is_found(tmp_path: Path) -> None:
     assert find_weights(tmp_path / "other") == tmp_path / "other"
 
 
+def test_a_folder_stands_for_the_only_weights_in_it(tmp_path: Path) -> None:
+    epoch = tmp_path / "3"
+    epoch.mkdir()
+    assert find_weights(epoch) == epoch
+    (epoch / "rec.pdopt").touch()
+    path = saved(epoch / "rec.pdparams", {"w": np.ones(2)})
+    assert find_weights(epoch) == path
+    saved(epoch / "ema.pdparams", {"w": np.ones(2)})
+    assert find_weights(epoch) == epoch  # which of them is not known
+
+
 def tensor(array: Any, kind: int) -> bytes:
     """As paddle writes it."""
     description = bytes([8, kind]) + b"".join(bytes([16, side]) for side in array.shape)

@@ -117,7 +117,10 @@ def weights_never_loaded(scene: StepScene) -> str:
     own = os.path.realpath(find_weights(scene.path(scene.step.weights)))
     for word in scene.step.argv[1:]:
         value = word.rpartition("=")[2]
-        weights = find_weights(scene.path(value, scene.step))
+        named = scene.path(value, scene.step)
+        if named.is_dir():
+            continue  # a folder to write to, mostly
+        weights = find_weights(named)
         is_file = weights.suffix == SUFFIX and weights.is_file()
         if is_file and os.path.realpath(weights) not in {*loaded, own}:
             return value

@@ -135,11 +135,13 @@ class WeightsInFile:
 
 
 def find_weights(path: Path) -> Path:
-    """The file that a config names, where it may leave the ending out; as it is named if there is none."""
+    """The file that a config names, where it may leave the ending out, or the only one of a folder that it
+    names; as it is named if there is none."""
     for candidate in (path, path.with_name(path.name + SUFFIX)):
         if candidate.is_file():
             return candidate
-    return path
+    in_folder = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else []
+    return in_folder[0] if len(in_folder) == 1 else path
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
