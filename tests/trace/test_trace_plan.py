@@ -106,6 +106,21 @@ def test_ids_are_unique_and_the_same_when_traced_again(repository: Make) -> None
     assert {step.id for step in first.steps} == {step.id for step in second.steps}
 
 
+def test_what_an_earlier_run_has_left_changes_nothing(repository: Make) -> None:
+    config = repository()
+    first = trace(config)
+    for run in ("run1", "run2"):
+        folder = config.parents[2] / "work/toy/lite" / run
+        (folder / "static").mkdir(parents=True)
+        (folder / "final.pdparams").touch()
+    second = trace(config)
+    assert [step.weights for step in first.steps if step.kind == "train"] == [
+        "work/toy/lite/run1/final.pdparams",
+        "work/toy/lite/run2/final.pdparams",
+    ]
+    assert second.steps == first.steps
+
+
 def test_a_script_that_makes_what_is_missing_still_makes_it(repository: Make) -> None:
     script = """
 python train.py --out=o

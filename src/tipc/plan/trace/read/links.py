@@ -57,22 +57,23 @@ def _installs(command: Command) -> bool:
 
 def link(calls: Sequence[Call], known: Sequence[Purpose], repo: Path) -> list[Link]:
     """The steps among the calls, tied to each other by the paths that they share, else by their order."""
+    tree = paths.Tree(repo, paths.folders_of([call.log for call in calls]))
     links: list[Link] = []
     for call in calls:
         command = call.command
         purpose = purpose_of(command, known, call.cwd)
         found = paths.paths(command, repo, call.cwd)
         here = Link(call, kind_of(command, purpose, call.cwd), purpose, found)
-        _tie(here, links, repo)
+        _tie(here, links, tree)
         links.append(here)
     return links
 
 
-def _tie(here: Link, earlier: list[Link], repo: Path) -> None:
+def _tie(here: Link, earlier: list[Link], tree: paths.Tree) -> None:
     """Say which training a command belongs to, what it needs, and what it reads."""
     trains = [other for other in earlier if other.kind == TRAIN]
     here.needs = [other for other in earlier if other.kind == PREPARE]
-    owner = _owner(here, trains, repo)
+    owner = _owner(here, trains, tree)
     if here.kind == TRAIN:
         here.train = here
         if owner:  # it starts from what another training left
@@ -84,20 +85,20 @@ def _tie(here: Link, earlier: list[Link], repo: Path) -> None:
     if here.kind in (EVAL, EXPORT):
         if owner:
             here.needs.append(owner)
-        _name_weights(here, repo)
+        _name_weights(here, tree)
     if here.kind == INFER:
         exports = []
         for other in earlier:
             if other.kind == EXPORT and other.train is owner:
                 exports.append(other)
-        _tie_to_export(here, exports, repo)
-        _name_model(here, exports, repo)
+        _tie_to_export(here, exports, tree)
+        _name_model(here, exports, tree)
 
 
-def _tie_to_export(here: Link, exports: list[Link], repo: Path) -> None:
+def _tie_to_export(here: Link, exports: list[Link], tree: paths.Tree) -> None:
     """An inference needs the last export that shares a path with it, else the last one, else its training."""
     for export in reversed(exports):
-        if _shared(here, export, repo):
+        if _shared(here, export, tree):
             here.needs.append(export)
             return
     if exports:
@@ -106,12 +107,12 @@ def _tie_to_export(here: Link, exports: list[Link], repo: Path) -> None:
         here.needs.append(here.train)
 
 
-def _owner(here: Link, trains: list[Link], repo: Path) -> Link | None:
+def _owner(here: Link, trains: list[Link], tree: paths.Tree) -> Link | None:
     """The last training whose output directory, the deepest one first, holds a path of this command."""
     best: Link | None = None
     deepest = 0
     for train in trains:
-        for output in paths.outputs(train.paths, repo):
+        for output in tree.outputs(train.paths):
             if here.kind == TRAIN and output in here.paths:
                 continue  # both save there: none starts from the other
             if len(output) >= deepest and paths.any_below(here.paths, [output]):
@@ -119,15 +120,15 @@ def _owner(here: Link, trains: list[Link], repo: Path) -> Link | None:
     return best
 
 
-def _shared(here: Link, export: Link, repo: Path) -> bool:
-    return paths.any_below(here.paths, paths.outputs(export.paths, repo) or export.paths)
+def _shared(here: Link, export: Link, tree: paths.Tree) -> bool:
+    return paths.any_below(here.paths, tree.outputs(export.paths) or export.paths)
 
 
-def _name_weights(here: Link, repo: Path) -> None:
+def _name_weights(here: Link, tree: paths.Tree) -> None:
     """The file that an evaluation or an export reads of its training; the training then has to leave it."""
     if here.train is None:
         return
-    outputs = paths.outputs(here.train.paths, repo)
+    outputs = tree.outputs(here.train.paths)
     inner = paths.those_below(here.paths, outputs)
     files = [path for path in inner if path not in outputs]
     if files:
@@ -138,10 +139,10 @@ def _name_weights(here: Link, repo: Path) -> None:
         here.train.weights = here.weights
 
 
-def _name_model(here: Link, exports: list[Link], repo: Path) -> None:
+def _name_model(here: Link, exports: list[Link], tree: paths.Tree) -> None:
     """The directory that an inference reads; its export then is known to write there."""
     for export in reversed(exports):
-        made = [path for path in paths.outputs(export.paths, repo) if path != export.weights]
+        made = [path for path in tree.outputs(export.paths) if path != export.weights]
         inner = paths.those_below(here.paths, made)
         if inner:
             here.model_dir = _model_directory(max(inner, key=len))

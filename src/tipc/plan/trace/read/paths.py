@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tipc.command import Command
@@ -43,6 +45,28 @@ def any_below(found: Sequence[str], parents: Sequence[str]) -> bool:
     return bool(those_below(found, parents))
 
 
-def outputs(found: Sequence[str], repo: Path) -> list[str]:
-    """Those that the repository does not have: a command that names them first makes them."""
-    return [path for path in found if path != "." and not (repo / path).exists()]
+@dataclass(frozen=True)
+class Tree:
+    """A repository, and the folders that its script writes to: what lies in them is of an earlier run."""
+
+    repo: Path
+    written: tuple[str, ...] = ()
+
+    def outputs(self, found: Sequence[str]) -> list[str]:
+        """Those that the repository does not bring: a command that names them first makes them."""
+        made = []
+        for path in found:
+            is_written = any(path != folder and below(path, folder) for folder in self.written)
+            if path != "." and (is_written or not (self.repo / path).exists()):
+                made.append(path)
+        return made
+
+
+def folders_of(files: Sequence[str]) -> tuple[str, ...]:
+    """The folders that files lie in; not the repository itself and its own folders: too much is there."""
+    folders = []
+    for file in files:
+        folder = os.path.dirname(file)
+        if "/" in folder:
+            folders.append(folder)
+    return tuple(dict.fromkeys(folders))
