@@ -1,9 +1,16 @@
 """The whole chain of mobilenet_v3_small by ``tipc run`` against the same commands one by one in a bash loop.
 
 Both prepare, train, evaluate, export and infer in fresh copies of the zoo's repository; neither checks what
-came out. They take turns, twice, and the better time of each counts. Bound: at most 0.5 of the bash loop's
-wall time on two cores (it was 0.6). Python writes bytecode, as it usually does: without, paddle takes several
-seconds more to import, which the loop pays for every command. Broken: exit 1.
+came out. They take turns, six times, and what each took on average counts. Bound: at most 0.5 of the bash
+loop's wall time on two cores (it was 0.6). Broken: exit 1.
+
+The average, and not the best time: a rank of a launched training that comes before the first one has opened
+its port sleeps for three seconds. That is no noise of the machine. It is a part of what the loop costs, by
+chance: in two of three runs, as measured. The ratio of the best times, the luckiest loop of all, is printed
+beside it.
+
+Python writes bytecode, as it usually does: without, paddle takes several seconds more to import, which the
+loop pays for every command.
 """
 
 from __future__ import annotations
@@ -16,6 +23,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import fmean
 
 from tipc.plan.build import build_plan
 from tipc.plan.model import Step
@@ -26,7 +34,7 @@ CONFIG = "test_tipc/configs/mobilenet_v3_small/train_infer_python.txt"
 MODE = "lite_train_lite_infer"
 MADE = shutil.ignore_patterns("output", "log", "lite_data", ".tipc", "__pycache__", "*_infer", "__cache__")
 AT_MOST = 0.5
-ROUNDS = 2
+ROUNDS = 6
 
 
 def line(step: Step) -> str:
@@ -56,7 +64,7 @@ def main() -> int:
     """Time both; 1 if the bound is broken or a chain fails."""
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    best: dict[str, float] = {}
+    seconds: dict[str, list[float]] = {"by_bash": [], "by_tipc": []}
     for _ in range(ROUNDS):
         for command in (by_bash, by_tipc):
             with tempfile.TemporaryDirectory() as directory:
@@ -69,13 +77,15 @@ def main() -> int:
             if done.returncode:
                 print(f"{command.__name__} failed\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
                 return 1
-            best[command.__name__] = min(took, best.get(command.__name__, took))
-    ratio = best["by_tipc"] / best["by_bash"]
+            seconds[command.__name__].append(took)
+    bash, tipc = fmean(seconds["by_bash"]), fmean(seconds["by_tipc"])
+    best = min(seconds["by_tipc"]) / min(seconds["by_bash"])
+    every = ", ".join(f"{took:.1f}" for took in seconds["by_bash"])
     print(
-        f"the chain by tipc run: {ratio:.2f} of the bash loop (at most {AT_MOST}):"
-        f" {best['by_tipc']:.1f} s against {best['by_bash']:.1f} s"
+        f"the chain by tipc run: {tipc / bash:.2f} of the bash loop (at most {AT_MOST}): {tipc:.1f} s against"
+        f" {bash:.1f} s; best against best {best:.2f}; the loops took {every} s"
     )
-    return 0 if ratio <= AT_MOST else 1
+    return 0 if tipc / bash <= AT_MOST else 1
 
 
 if __name__ == "__main__":
