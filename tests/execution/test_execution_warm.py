@@ -142,9 +142,8 @@ def test_a_script_may_be_named_in_any_way(stage: Bench, warm: LocalExecutor, spe
 def test_what_must_be_set_before_the_import_makes_a_cold_start_and_then_a_server_that_suits(
     stage: Bench, warm: LocalExecutor
 ) -> None:
-    text = (
-        "import os\nprint('once')\nos.environ['FLAGS_x'] = '0'\nimport paddle\nprint(os.environ['FLAGS_x'])"
-    )
+    setting = "os.environ.update(FLAGS_x='0')"
+    text = f"import os\nprint('once')\n{setting}\nimport paddle\nprint(os.environ['FLAGS_x'])"
     stage.script(text, "flags.py")
     task = stage.task(PYTHON, "flags.py", warm=True)
     assert not stage.run(warm, task).warm
@@ -155,8 +154,62 @@ def test_what_must_be_set_before_the_import_makes_a_cold_start_and_then_a_server
     warm.wait(None)
     assert same_in_both(stage, warm, task)[0]
     stage.script("import paddle\nprint('no flags')", "plain.py")
-    plain = stage.task(PYTHON, "plain.py")
-    assert [same_in_both(stage, warm, plain)[0] for _ in range(2)] == [False, True]
+    assert same_in_both(stage, warm, stage.task(PYTHON, "plain.py"))[0], "by the server without them"
+
+
+def test_what_a_script_plainly_sets_before_the_import_is_set_in_its_first_server(stage: Bench) -> None:
+    setting = "os.environ['FLAGS_x'] = '0'"
+    text = f"import os\n{setting}\nimport paddle\nprint(os.environ['FLAGS_x'])"
+    stage.script(text, "first_flags.py")
+    stage.script("import paddle\nprint('no flags')", "without.py")
+    task = stage.task(PYTHON, "first_flags.py", warm=True)
+    without = stage.task(PYTHON, "without.py", warm=True)
+    executor = LocalExecutor(grace=0.5)
+    executor.get_ready(without)
+    executor.get_ready(task)
+    executor.get_ready(task)
+    assert [dict(server.needs) for server in executor.warmth.servers] == [{}, {"FLAGS_x": "0"}]
+    for _ in range(2):
+        assert [same_in_both(stage, executor, one)[0] for one in (task, without)] == [True, True]
+    executor.close()
+
+
+@pytest.mark.parametrize(("name", "is_warm"), [("FLAGS_x", True), ("OMP_NUM_THREADS", False)])
+def test_what_paddle_alone_reads_may_be_set_after_other_packages_are_imported(
+    bench: Bench, name: str, is_warm: bool
+) -> None:
+    device = "class device:\n    def __getattr__(self, name): return lambda: None\n"
+    bench.script(
+        f"import companion\n__version__ = 'fake'\n{device}device = device()", "lib/paddle/__init__.py"
+    )
+    bench.script("import os\nprint('with paddle')", "lib/companion.py")
+    bench.env["PYTHONPATH"] = str(bench.directory / "lib")
+    bench.env.pop(name, None)
+    text = f"import os, companion\nos.environ['{name}'] = '3'\nimport paddle\nprint(os.environ['{name}'])"
+    bench.script(text, "script.py")
+    executor = LocalExecutor(grace=0.5)
+    task = bench.task(PYTHON, "script.py", warm=True)
+    executor.get_ready(task)
+    assert [dict(server.needs) for server in executor.warmth.servers] == [{name: "3"}]
+    assert bench.run(executor, task).warm == is_warm
+    assert bench.log().endswith(b"3\n")
+    executor.close()
+
+
+def test_scripts_that_do_not_do_what_their_text_tells_are_believed_no_longer(stage: Bench) -> None:
+    stage.script("import os\nos.environ['FLAGS_y'] = '0'", "sets_it.py")
+    stage.script("exec(open('sets_it.py').read())\nimport paddle\nprint(1)", "misread.py")
+    stage.script("import paddle\nprint(2)", "next.py")
+    task, following = (stage.task(PYTHON, name, warm=True) for name in ("misread.py", "next.py"))
+    executor = LocalExecutor(grace=0.5)
+    executor.get_ready(task)
+    assert [dict(server.needs) for server in executor.warmth.servers] == [{}]
+    assert not stage.run(executor, task).warm
+    assert stage.eventually(lambda: {"FLAGS_y": "0"} in [server.needs for server in executor.warmth.servers])
+    count = len(executor.warmth.servers)
+    executor.get_ready(following)
+    assert len(executor.warmth.servers) == count
+    executor.close()
 
 
 @pytest.mark.parametrize(
@@ -322,8 +375,12 @@ def test_the_first_script_that_speaks_of_paddle_waits_for_a_server_and_is_warm(s
     executor.close()
 
 
-@pytest.mark.parametrize("text", ["import os, paddle\nos.environ['FLAGS_x'] = '0'", "print('none of it')"])
-def test_a_script_that_sets_variables_or_names_no_paddle_waits_for_nothing(stage: Bench, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["import os\nos.environ.update(FLAGS_x='0')\nimport paddle", "print('none of it')"]
+)
+def test_a_script_that_changes_variables_or_names_no_paddle_waits_for_nothing(
+    stage: Bench, text: str
+) -> None:
     stage.script(text, "other.py")
     executor = LocalExecutor(grace=0.5)
     assert not stage.run(executor, stage.task(PYTHON, "other.py", warm=True)).warm

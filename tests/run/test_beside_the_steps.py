@@ -160,6 +160,30 @@ def test_what_can_be_made_ready_is_made_once_and_not_while_a_step_measures(
     assert seen == ["a"]
 
 
+def test_what_comes_next_and_is_wanted_is_made_ready_once_while_what_it_needs_runs(
+    runner: Runner, repo: Path
+) -> None:
+    class Slow(Played):
+        def wait(self, timeout: float | None) -> list[tuple[int, TaskOutcome]]:
+            self.quiet = (getattr(self, "quiet", 0) + 1) % 3
+            if self.quiet:
+                return []
+            return super().wait(timeout)
+
+    played, ready = Slow(), []
+    steps = [step("a"), step("b", needs=("a",)), step("c", needs=("b",)), step("d", needs=("b",))]
+    plan = plan_of(repo, *steps)
+    run = runner(
+        plan,
+        executor=played,
+        settings=Settings(cores=2),
+        wanted=lambda one: one.id != "d",
+        get_ready=lambda task: ready.append((played.order[-1], task.name)),
+    )
+    assert run.results[plan.key, "c"].ok
+    assert ready == [("a", "b"), ("b", "c")]
+
+
 def test_without_a_quiet_moment_others_are_never_made(runner: Runner, repo: Path) -> None:
     made: list[Errands] = []
 

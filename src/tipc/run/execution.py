@@ -20,6 +20,7 @@ from tipc.plan.prepare import interpreter
 from tipc.run.earlier import Earlier
 from tipc.run.environment import describe
 from tipc.run.executors.executor import Executor
+from tipc.run.executors.local import LocalExecutor
 from tipc.run.inputs import Inputs
 from tipc.run.record import run_store
 from tipc.run.record.events import RunResumed
@@ -150,6 +151,8 @@ def opened(
                 session.wanted,
                 earlier=Earlier(journal.replay, session.rules, watcher.note),
             )
+            if isinstance(executor, LocalExecutor):
+                scheduler.get_ready = executor.get_ready
             yield SessionCall(session, journal, scheduler, environment)
 
 

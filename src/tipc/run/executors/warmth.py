@@ -21,6 +21,7 @@ from typing import IO
 from tipc.command import Command
 from tipc.errors import EnvironmentProblem
 from tipc.run.executors.executor import Task
+from tipc.run.executors.foretold import variables_before_paddle
 from tipc.run.executors.spawner import Spawner
 from tipc.run.guest.installed import Installed, installed_in
 from tipc.run.guest.wire import receive
@@ -31,7 +32,6 @@ LAUNCHER = "paddle.distributed.launch"
 OPTIONS_OF_RANKS = ("-u",)  # with which it starts its ranks, whatever its own are
 MOST_SERVERS = 3  # each holds some 300 MB
 MOST_ATTEMPTS = 5  # to have a server with more packages
-LOOKED_AT = 1 << 20  # bytes of a script
 
 
 @dataclass(frozen=True)
@@ -88,16 +88,6 @@ def kind_of(task: Task) -> Kind | None:
     return Kind(program, options, task.cwd, frozenset(env))
 
 
-def speaks_of_paddle(script: Path) -> bool:
-    """Whether a script names paddle and sets no variable, which might be one that the import reads."""
-    try:
-        with script.open("rb") as file:
-            text = file.read(LOOKED_AT)
-    except OSError:
-        return False
-    return b"paddle" in text and b"environ" not in text
-
-
 @dataclass
 class Warmth:
     """The servers of one executor, and what it has learnt about scripts."""
@@ -109,6 +99,8 @@ class Warmth:
     _retired: list[WarmServer] = field(default_factory=list)
     _needs: dict[tuple[Kind, str], Mapping[str, str | None]] = field(default_factory=dict)
     _latest: dict[Kind, Mapping[str, str | None]] = field(default_factory=dict)
+    _foretold: dict[tuple[Kind, str], Mapping[str, str] | None] = field(default_factory=dict)
+    _misread: set[Kind] = field(default_factory=set)  # a script of it did not do what its text tells
 
     def server(self, task: Task) -> WarmServer | None:
         """A server that is ready for the task."""
@@ -134,7 +126,7 @@ class Warmth:
         kind = kind_of(task)
         if kind is None:
             return None
-        needs = self._needs.get((kind, Command(task.argv).script), self._latest.get(kind, {}))
+        needs = self._needs_of(kind, task)
         if needs and Command(task.argv).launcher:
             return None  # the launcher itself needs nothing: it would be another than it is
         for server in self.servers:
@@ -142,15 +134,38 @@ class Warmth:
                 return server
         return None
 
+    def _needs_of(self, kind: Kind, task: Task) -> Mapping[str, str | None]:
+        """What a script sets before it imports: as it was seen to do, else as its text tells, else as others
+        of its kind do."""
+        known = self._needs.get((kind, Command(task.argv).script))
+        if known is None:
+            known = self._told_of(kind, task)
+        if known is None:
+            known = self._latest.get(kind, {})
+        return known
+
+    def _told_of(self, kind: Kind, task: Task) -> Mapping[str, str] | None:
+        """What a script sets before it imports paddle, by its text; None: that does not tell it."""
+        if kind in self._misread:
+            return None
+        script = Command(task.argv).script
+        if (kind, script) not in self._foretold:
+            told = variables_before_paddle(task.cwd / script, task.cwd)
+            if told is not None:
+                told = {name: value for name, value in told.items() if task.env.get(name) != value}
+            self._foretold[kind, script] = told
+        return self._foretold[kind, script]
+
     def start_for(self, task: Task) -> WarmServer | None:
-        """A server for the first task of its kind, if its script will import paddle as far as can be told."""
+        """A server for a task whose script was not seen yet, if that will import paddle as far as can be
+        told, and no server is like it."""
         kind = kind_of(task)
-        if kind is None or any(server.kind == kind for server in self.servers):
+        if kind is None or (kind, Command(task.argv).script) in self._needs:
             return None
-        is_known = any(known == kind for known, _script in self._needs)
-        if is_known or not speaks_of_paddle(task.cwd / Command(task.argv).script):
+        needs = self._told_of(kind, task)
+        if needs is None or (needs and Command(task.argv).launcher):
             return None
-        return self._start(kind, {})
+        return self._start(kind, needs)
 
     def paddle_seen(self, task: Task, changed: Mapping[str, str | None] | None = None) -> WarmServer | None:
         """A task loads paddle: start a server for the next of its kind. None: it cannot, or is there.
@@ -182,7 +197,10 @@ class Warmth:
         for name, value in changed.items():
             if task.env.get(name) != value:
                 needs[name] = value
-        self._needs[kind, Command(task.argv).script] = needs
+        script = Command(task.argv).script
+        if self._foretold.get((kind, script), needs) not in (needs, None):
+            self._misread.add(kind)
+        self._needs[kind, script] = needs
         self._latest[kind] = needs
 
     def packages_seen(self, server: WarmServer, names: Sequence[str]) -> WarmServer | None:

@@ -26,6 +26,7 @@ READ_AT_IMPORT = (
     "FLAGS_", "GLOG_", "PADDLE_", "CPU_NUM", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_",
     "NUMEXPR_", "ONEDNN_", "DNNL_", "NPY_",
 )  # fmt: skip
+READ_BY_PADDLE_ALONE = ("FLAGS_", "GLOG_", "PADDLE_", "CPU_NUM")
 SELDOM = 1_000_000  # objects between two collections
 ENVIRONMENT_MODULES = ("os", "_collections_abc", "collections.abc")  # through which a variable is asked for
 
@@ -74,6 +75,9 @@ class Preloaded(MetaPathFinder, Loader):
         if found is None or found.origin != origin:
             return None  # the script has a module of that name which comes first
         needs = changed_before_import(self.before)
+        if fullname != "paddle":
+            # A script may import PIL, then set a flag, and then import paddle.
+            needs = {name: now for name, now in needs.items() if not name.startswith(READ_BY_PADDLE_ALONE)}
         if needs:
             self.differs(needs)
         return ModuleSpec(fullname, self)

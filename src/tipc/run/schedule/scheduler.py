@@ -30,7 +30,7 @@ from tipc.run.schedule.ready_queue import ReadyQueue
 from tipc.run.schedule.resources import ANYTHING, Claim, Resources, claim_of
 from tipc.run.show import results_log
 from tipc.run.show.prepare_notes import data_notes
-from tipc.run.tasks import Conditions
+from tipc.run.tasks import Conditions, foreseen
 
 PULSE = 0.25
 SYNC = 1.0  # seconds of results that a power cut may cost
@@ -129,6 +129,7 @@ class Scheduler:
     earlier: Earlier = field(default_factory=Earlier)  # what other calls of the same run have left
     beside: Callable[[], Beside] | None = None  # made in a quiet moment: it may take a while
     when_idle: Callable[[], None] | None = None  # called once, in a quiet moment
+    get_ready: Callable[[Task], None] | None = None  # called for what comes after the steps that run
 
     def __post_init__(self) -> None:
         self.results: dict[Key, StepResult] = {}
@@ -148,6 +149,7 @@ class Scheduler:
         self._running: dict[int, _Running] = {}
         self._beside: Beside | None = None
         self._tickets_beside: set[int] = set()
+        self._foreseen: set[int] = set()
         self._stopping: Reason | None = None
         self._settled: deque[tuple[Node, StepResult]] = deque()
 
@@ -248,6 +250,7 @@ class Scheduler:
         if self.when_idle is not None:
             self.when_idle()
             self.when_idle = None
+        self._foresee()
         if self.beside is None:
             return
         if self._beside is None:
@@ -259,6 +262,17 @@ class Scheduler:
             for result in self.results.values():
                 self._beside.settled(result)
         self._beside.pulse()
+
+    def _foresee(self) -> None:
+        """Let the executor get ready for what comes after the steps that run now."""
+        if self.get_ready is None or self._stopping:
+            return
+        for running in self._running.values():
+            for position in running.node.dependants:
+                node = self.nodes[position]
+                if position not in self._foreseen and node.key in self.wanted:
+                    self._foreseen.add(position)
+                    self.get_ready(foreseen(self._conditions, node.plan, node.step))
 
     def _open(self, node: Node) -> None:
         """All that the step waits for has ended: let it run, or settle it at once."""
