@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,6 +48,18 @@ class Guarded(subprocess.Popen[bytes]):
             raise
         finally:
             os.close(told)
+
+    def wait_until_ended(self, seconds: float) -> None:
+        """Wait for the end, or so long. ``wait`` itself looks ever more seldom, up to 50 ms late."""
+        with contextlib.suppress(OSError):  # a kernel without pidfd
+            descriptor = os.pidfd_open(self.pid)
+            ended = select.poll()
+            ended.register(descriptor, select.POLLIN)
+            ended.poll(seconds * 1000)
+            os.close(descriptor)
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(seconds)
 
     def end(self) -> None:
         """Have everything ended, and wait for that."""

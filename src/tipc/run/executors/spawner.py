@@ -113,8 +113,7 @@ class Spawner:
     def close(self) -> None:
         """Wait until the server has ended."""
         self.let_go()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(LEAVE_WITHIN)
+        self.process.wait_until_ended(LEAVE_WITHIN)
         self.process.end()
 
 
