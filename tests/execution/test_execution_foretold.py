@@ -60,6 +60,9 @@ def test_constants_that_are_set_before_the_import_are_told_and_those_after_are_n
         "import os\ndef main():\n    os.environ['A'] = '1'\n    import paddle",
         "import paddle\n  broken",
         "import paddle\x00",
+        "if a:\n    b\n" + "elif a:\n    b\n" * 5000 + "import paddle",
+        "a = " + "(" * 500 + ")" * 500 + "\nimport paddle",
+        "a = " + "-" * 50000 + "1\nimport paddle",
         "",
     ],
 )
