@@ -276,6 +276,15 @@ LIES = [
         precision="amp",
     ),
     PaddleLie(
+        "images that are cast to fp16 and back, and training in fp32",
+        TRAIN,
+        "cross_entropy(model(x), y)",
+        "cross_entropy(model(x.astype('float16').astype('float32')), y)",
+        "TA202",
+        "never called in an enabled auto_cast",
+        precision="amp",
+    ),
+    PaddleLie(
         "noise in place of the images that every evaluation opens",
         TRAIN,
         "guess = model(paddle.to_tensor(data.load(paths)))",
@@ -330,6 +339,9 @@ HONEST = {
     ],
 }
 MORE_EDITS = {
+    "images that are cast to fp16 and back, and training in fp32": [
+        (TRAIN, 'auto_cast(enable=args.amp_level != "O0"', "auto_cast(enable=False"),
+    ],
     "a deployment that opens its images and feeds others, kept before": [
         (TRAIN, SAVE, SAVE + "\n    np.save('kept.npy', data.load(data.images(args.data_path + '/train')))"),
     ],

@@ -468,6 +468,20 @@ def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -
     assert [one.status for one in found] == [PASS]
 
 
+def test_int8_counts_as_asked_for_where_the_scripts_own_line_asks(run: Run, judge: Judge) -> None:
+    steps = []
+    for step in run.plans[0].steps:
+        asked = step
+        if step.kind == "infer":
+            settings = {**step.settings, "precision": ""}
+            asked = replace(step, argv=(*step.argv, "--precision=int8"), settings=settings)
+        steps.append(asked)
+    asking = replace(run, plans=(replace(run.plans[0], steps=tuple(steps)),))
+    found = [one for one in judge(asking) if one.check == "TQ404"]
+    assert {one.status for one in found} == {FAIL}
+    assert "int8 was asked for" in found[0].message
+
+
 def test_a_probability_must_be_that_of_its_own_image() -> None:
     classes = [{"prob": float(row.max())} for row in ANSWERS]
     assert wrong_probability(classes, ANSWERS, in_order=True) is None
