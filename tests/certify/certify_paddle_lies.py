@@ -266,6 +266,14 @@ LIES = [
         "nothing that the deployment was fed is like a file that it opened",
     ),
     PaddleLie(
+        "statistics of a batch norm that are saved as they were made",
+        TRAIN,
+        SAVE,
+        "model.features[1]._mean.set_value(paddle.zeros([8]))\n    " + SAVE,
+        "TT902",
+        "features.1._mean in the file is as it was made",
+    ),
+    PaddleLie(
         "auto_cast around a call without gradients, and training in fp32",
         TRAIN,
         "            with paddle.amp.auto_cast(",

@@ -204,6 +204,12 @@ FINDINGS_RUN = {
     "the log says {told} iterations; backward was called {backwards} times": (
         "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"
     ),
+    "{name} in the file is as it was made; training evaluated its network with another one": (
+        "文件中的 {name} 仍是初始值；训练评估网络时用的是另外的值"
+    ),
+    "save the whole state of the network that was trained: model.state_dict()": (
+        "保存所训练网络的全部状态：model.state_dict()"
+    ),
     "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}": (
         "日志为 {lines} 个 batch 各写了一行，其中没有一行属于第 {epoch} 个 epoch"
     ),
