@@ -234,6 +234,65 @@ LIES = [
         "none of those in",
     ),
     PaddleLie(
+        "a real training that prints losses by a formula",
+        TRAIN,
+        "loss: {float(loss):.6f}",
+        "loss: {2.3 * 0.9 ** (epoch * 2 + start / 4):.6f}",
+        "TT904",
+        "follow from those that were minimised",
+    ),
+    PaddleLie(
+        "every other epoch is trained, and all are counted",
+        TRAIN,
+        "for epoch in range(1, args.epochs + 1):",
+        "for epoch in range(2, args.epochs + 1, 2):",
+        "TT904",
+        "none of them is of epoch 3",
+    ),
+    PaddleLie(
+        "an evaluation that prints a metric of its own",
+        TRAIN,
+        "{np.mean(guess == [data.label(path) for path in paths]):.4f}",
+        "{0.5 * np.mean(guess == [data.label(path) for path in paths]):.4f}",
+        "TT906",
+        "metric() of test_tipc/parity.py",
+    ),
+    PaddleLie(
+        "a deployment that opens its images and feeds others, kept before",
+        INFER,
+        "batch = preprocess(part)",
+        "preprocess(part)\n        batch = np.load('kept.npy')[start : start + size]",
+        "TP304",
+        "nothing that the deployment was fed is like a file that it opened",
+    ),
+    PaddleLie(
+        "statistics of a batch norm that are saved as they were made",
+        TRAIN,
+        SAVE,
+        "model.features[1]._mean.set_value(paddle.zeros([8]))\n    " + SAVE,
+        "TT902",
+        "features.1._mean in the file is as it was made",
+    ),
+    PaddleLie(
+        "auto_cast around a call without gradients, and training in fp32",
+        TRAIN,
+        "            with paddle.amp.auto_cast(",
+        "            with paddle.amp.auto_cast(level='O1'), paddle.no_grad():\n                model(x)\n"
+        "            with paddle.amp.auto_cast(",
+        "TA202",
+        "never called in an enabled auto_cast",
+        precision="amp",
+    ),
+    PaddleLie(
+        "images that are cast to fp16 and back, and training in fp32",
+        TRAIN,
+        "cross_entropy(model(x), y)",
+        "cross_entropy(model(x.astype('float16').astype('float32')), y)",
+        "TA202",
+        "never called in an enabled auto_cast",
+        precision="amp",
+    ),
+    PaddleLie(
         "noise in place of the images that every evaluation opens",
         TRAIN,
         "guess = model(paddle.to_tensor(data.load(paths)))",
@@ -288,6 +347,19 @@ HONEST = {
     ],
 }
 MORE_EDITS = {
+    "images that are cast to fp16 and back, and training in fp32": [
+        (TRAIN, 'auto_cast(enable=args.amp_level != "O0"', "auto_cast(enable=False"),
+    ],
+    "a deployment that opens its images and feeds others, kept before": [
+        (TRAIN, SAVE, SAVE + "\n    np.save('kept.npy', data.load(data.images(args.data_path + '/train')))"),
+    ],
+    "auto_cast around a call without gradients, and training in fp32": [
+        (
+            TRAIN,
+            'with paddle.amp.auto_cast(enable=args.amp_level != "O0"',
+            'with paddle.amp.auto_cast(enable=False and args.amp_level != "O0"',
+        )
+    ],
     "clipping values that have no gradient and are moved by hand": [
         ("net.py", "a = self.alpha\n", "a = self.alpha.detach()\n"),
     ],

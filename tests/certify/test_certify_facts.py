@@ -29,7 +29,7 @@ from tipc.certify.checks.evaluation import left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
-from tipc.certify.checks.training_claims import loss_of_no_step, wrong_cost
+from tipc.certify.checks.training_claims import epochs_between, loss_of_no_step, wrong_cost
 from tipc.certify.evidence.images_left import images_not_opened
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
@@ -432,8 +432,25 @@ def test_losses_that_follow_from_the_minimised_ones_are_believed(told: list[floa
     assert loss_of_no_step(told, SEEN_LOSSES) is None
 
 
-def test_a_formula_follows_from_no_loss() -> None:
-    assert loss_of_no_step([3.5 * 0.7**n for n in range(8)], SEEN_LOSSES) is not None
+@pytest.mark.parametrize(
+    ("told", "seen_losses"),
+    [
+        ([3.5 * 0.7**n for n in range(8)], SEEN_LOSSES),
+        # It falls less and less, as the losses do, and within their range from the third step on.
+        (
+            [1.863 * 0.9**n for n in range(12)],
+            [2.533, 2.041, 1.055, 1.086, 0.953, 0.896, 0.869, 0.705, 0.752, 0.619, 0.733, 0.615],
+        ),
+    ],
+)
+def test_a_formula_follows_from_no_loss(told: list[float], seen_losses: list[float]) -> None:
+    assert loss_of_no_step(told, seen_losses) is not None
+
+
+def test_epochs_without_a_line_were_not_trained_where_each_batch_has_one() -> None:
+    assert epochs_between({2, 4, 6}) == [3, 5]
+    assert epochs_between({3, 4, 5}) == []  # a training that was resumed
+    assert epochs_between(set()) == []
 
 
 def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -> None:
@@ -449,6 +466,20 @@ def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -
     loaded = WeightsFile(str(other), weights_of(), 0)
     found = [one for one in judge(asking, seen("train", loads=(loaded,))) if one.check == "TT901"]
     assert [one.status for one in found] == [PASS]
+
+
+def test_int8_counts_as_asked_for_where_the_scripts_own_line_asks(run: Run, judge: Judge) -> None:
+    steps = []
+    for step in run.plans[0].steps:
+        asked = step
+        if step.kind == "infer":
+            settings = {**step.settings, "precision": ""}
+            asked = replace(step, argv=(*step.argv, "--precision=int8"), settings=settings)
+        steps.append(asked)
+    asking = replace(run, plans=(replace(run.plans[0], steps=tuple(steps)),))
+    found = [one for one in judge(asking) if one.check == "TQ404"]
+    assert {one.status for one in found} == {FAIL}
+    assert "int8 was asked for" in found[0].message
 
 
 def test_a_probability_must_be_that_of_its_own_image() -> None:

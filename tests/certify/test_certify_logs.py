@@ -189,6 +189,7 @@ ERRORS = {
     "colours": "\x1b[31mTraceback (most recent call last):\x1b[0m\n\x1b[1mValueError: bad\x1b[0m\ngoes on\n",
     "segfault": "bash: line 1: 4711 Segmentation fault      (core dumped) python a.py\n",
     "paddle": "C++ Traceback (most recent call last):\n",
+    "paddle's summary": "Error Message Summary:\nPreconditionNotMetError: Tensor holds no memory.\ngoes on\n",
     "killed": "Killed\n",
     "last word": "Traceback (most recent call last):\nModuleNotFoundError: No module named 'x'\n",
     "cause of another": "Traceback (most recent call last):\nImportError: x\n\nDuring handling of "

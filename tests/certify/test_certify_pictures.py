@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from tipc.certify.compare.drawn import classes_on, drawn_otherwise, samples_of
-from tipc.certify.compare.files_fed import Fed, by_channel, difference, not_of_images, owners, what_was_fed
+from tipc.certify.compare.files_fed import (
+    Fed,
+    by_channel,
+    difference,
+    not_of_images,
+    not_of_its_files,
+    owners,
+    what_was_fed,
+)
 
 RANDOM = np.random.default_rng(3)
 
@@ -160,3 +168,12 @@ def test_each_picture_is_of_the_file_that_it_is_like() -> None:
     assert owners(RANDOM.standard_normal(HONEST.shape), EVALUATED) == ["", "", ""]
     twins = {"a": EVALUATED["0"], "b": EVALUATED["0"]}
     assert owners(HONEST[:1], twins) == [""], "which of two alike does not show"
+
+
+def test_a_deployment_that_opens_its_files_and_feeds_others_is_found() -> None:
+    others = np.stack([fed_of(photograph()) for _ in range(3)])
+    evaluated = what_was_fed(HONEST, EVALUATED)
+    told = not_of_its_files(HONEST, others, evaluated, what_was_fed(others, EVALUATED))
+    assert "nothing that the deployment was fed" in str(told)
+    for honest in (HONEST[:2], HONEST[:, :, :16]):  # of another form: it may be a part of each
+        assert not_of_its_files(HONEST, honest, evaluated, what_was_fed(honest, EVALUATED)) is None

@@ -122,6 +122,15 @@ def test_a_picture_is_of_one_pair_at_most() -> None:
     assert same_pictures(pictures[[0, 1, 2, 2]], pictures[[2, 1, 0]]).pairs == 3
 
 
+def test_pictures_that_a_warm_up_feeds_alike_do_not_hide_the_others() -> None:
+    pictures = np.random.default_rng(1).standard_normal((8, 3, 16, 16))
+    fed = pictures[:, ::-1].copy()
+    fed[:2] = pictures[:2]
+    found = same_pictures(pictures, fed)
+    assert found.certain
+    assert "RGB and BGR" in str(found.note)
+
+
 def test_a_picture_that_is_moved_or_turned_is_the_same_picture() -> None:
     one, other = RANDOM.normal(size=(2, 3, 8, 8)).astype("float32")
     assert different_pictures([one, other]) == 2

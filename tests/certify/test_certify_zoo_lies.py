@@ -72,6 +72,15 @@ LIES = [
         "TQ404",
     ),
     ZooLie(
+        "the deployment of a segmentation feeds BGR, and only warms up with RGB",
+        SEGMENTER,
+        "deploy/python/infer.py",
+        "batch = deployment.preprocess(paths)",
+        "batch = deployment.preprocess(paths)[:, ::-1].copy()",
+        "TP304",
+        length=30,
+    ),
+    ZooLie(
         "the segmentation is drawn upside down",
         SEGMENTER,
         "deploy/python/infer.py",

@@ -41,6 +41,8 @@ COMMANDS = {
     "settings": "show the settings of this repository, and where they come from",
 }
 
+WHOLE_PATH = "TIPC_WHOLE_PYTHONPATH"  # what PYTHONPATH was, between the two halves of a start
+
 USAGE_TEXT = "usage: tipc COMMAND [ARGUMENTS]   (tipc COMMAND --help says more)\n"
 
 
@@ -182,6 +184,7 @@ def _no_such_command(name: str) -> int:
 
 def console() -> None:
     """The ``tipc`` command."""
+    without_modules_of_the_repository()
     forget_relative_places()
     if sys.stdout and sys.stderr:  # a caller may have closed them
         sys.stdout = Visible(sys.stdout, os.environ)
@@ -189,6 +192,38 @@ def console() -> None:
     code = main(sys.argv[1:])
     gc.freeze()  # else Python looks for cycles once more at its end: a tenth of a short command
     sys.exit(code)
+
+
+def without_modules_of_the_repository() -> None:
+    """Start anew where PYTHONPATH has parts inside of the current directory; the steps get all of it.
+
+    Many repositories want `PYTHONPATH=.`. It is for their scripts: a ``sitecustomize`` or a ``rich`` that
+    lies there is none of ours.
+    """
+    whole = os.environ.pop(WHOLE_PATH, None)
+    if whole is not None:
+        os.environ["PYTHONPATH"] = whole
+        return
+    path = os.environ.get("PYTHONPATH", "")
+    if not path or sys.flags.ignore_environment:
+        return
+    entries = path.split(os.pathsep)
+    kept = [entry for entry in entries if not is_here(entry)]
+    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    if len(kept) == len(entries) or is_here(ours):
+        return
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(kept), WHOLE_PATH: path}
+    program = os.path.join(ours, "tipc", "__main__.py")
+    os.execve(sys.executable, [sys.executable, program, *sys.argv[1:]], environment)
+
+
+def is_here(folder: str) -> bool:
+    """Whether a part of a module path is the current directory or lies in it."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except FileNotFoundError:  # it was removed
+        return False
+    return os.path.commonpath([here, os.path.realpath(folder)]) == here
 
 
 def forget_relative_places() -> None:

@@ -254,6 +254,10 @@ FINDINGS_MODEL = {
     "nothing that the evaluation was fed is like a file that it opened; all that the deployment was fed is": (
         "评估的输入与它打开的文件都不相像；部署的输入则全部相像"
     ),
+    "nothing that the deployment was fed is like a file that it opened; all that the evaluation was fed is": (
+        "部署的输入与它打开的文件都不相像；评估的输入则全部相像"
+    ),
+    "feed the images that were opened, prepared as for the evaluation": "输入所打开的图像，预处理与评估相同",
     "evaluate the images, prepared as for the deployment": "用与部署相同的预处理评估图像",
     "{name} is not what it was when training evaluated after its last step: it was not learnt": (
         "{name} 与训练最后一步之后评估时的值不同：它不是学到的"

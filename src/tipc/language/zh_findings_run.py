@@ -204,6 +204,21 @@ FINDINGS_RUN = {
     "the log says {told} iterations; backward was called {backwards} times": (
         "日志记录了 {told} 次迭代；backward 只调用了 {backwards} 次"
     ),
+    "{name} in the file is as it was made; training evaluated its network with another one": (
+        "文件中的 {name} 仍是初始值；训练评估网络时用的是另外的值"
+    ),
+    "save the whole state of the network that was trained: model.state_dict()": (
+        "保存所训练网络的全部状态：model.state_dict()"
+    ),
+    "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}": (
+        "日志为 {lines} 个 batch 各写了一行，其中没有一行属于第 {epoch} 个 epoch"
+    ),
+    "{name} is {told:g} in the log; metric() of test_tipc/parity.py makes {found:g} of what the exported "
+    "model answers to the same {samples} images": (
+        "日志中 {name} 为 {told:g}；test_tipc/parity.py 的 metric() 由导出的模型对同样 {samples} 张图像的"
+        "输出算得 {found:g}"
+    ),
+    "print what the evaluation found": "打印评估得到的结果",
     "the log gives a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither this"
     " nor the others follow from those that were minimised": (
         "日志在第 {step} 步记录的损失为 {told:.4g}，而 backward 是对 {seen:.4g} 调用的；"

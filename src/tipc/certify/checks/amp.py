@@ -17,6 +17,7 @@ from tipc.run.record.step_facts import TrainingFacts
 CAPABILITY = (7, 0)
 LOW_SHARE = 0.25  # evaluation between the epochs runs in fp32, and rightly so
 LEAST_INSIDE = 0.5  # of the network's calls in training mode
+LEAST_CAST = 0.5  # of the convolutions and matrix products: casts that emulate low precision
 # In what a script wrote for ``enable``: it asks for a device.
 DEVICE_WORDS = re.compile("|".join((*ACCELERATORS, "cuda", "device", "place")), re.IGNORECASE)
 GPU_REMEDY = "Run on a GPU of compute capability ≥ 7.0 to certify it."
@@ -164,7 +165,11 @@ def keeps_all_in_fp32(asked: dict[str, str], counts: Counts) -> bool:
 def trace(asked: dict[str, str], counts: Counts) -> list[Message]:
     """What shows that a script tried."""
     found = []
-    low = counts.low_total + counts.low_casts
+    casts = counts.low_casts
+    # Who emulates low precision casts what goes into each operator, and not the images alone.
+    if casts < LEAST_CAST * sum(total for _, total in counts.heavy.values()):
+        casts = 0
+    low = counts.low_total + casts
     if low:
         found.append(wording("{count} calls of conv2d, matmul or cast in fp16/bf16", count=low))
     if asked.get("level", "O0") not in ("", "O0") and asked.get("forwards") != "0":

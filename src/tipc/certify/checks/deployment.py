@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.compare.agreement import FP32, INT8
 from tipc.certify.compare.drawn import drawn_otherwise, samples_of
-from tipc.certify.compare.files_fed import by_channel, difference, not_of_images, what_was_fed
+from tipc.certify.compare.files_fed import (
+    FILES,
+    by_channel,
+    difference,
+    not_of_images,
+    not_of_its_files,
+    what_was_fed,
+)
 from tipc.certify.compare.picture_pairs import PREPROCESS, same_pictures
 from tipc.certify.evidence.answers import ParityAnswer
 from tipc.certify.evidence.deployed_images import answered_as_trained
@@ -287,6 +294,15 @@ def by_files(
             why,
             step=evaluated.id,
             remedy="evaluate the images, prepared as for the deployment",
+            evidence=evidence,
+        )
+    if shared and len(opened) <= FILES:  # of more, those that were fed may not be among those looked at
+        why = not_of_its_files(pictures, fed, one, other)
+    if why is not None:
+        return unchecked(
+            why,
+            step=deployed.id,
+            remedy="feed the images that were opened, prepared as for the evaluation",
             evidence=evidence,
         )
     if one.slope and other.slope:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tipc.certify.checks.evaluation_log import PER_CENT, by_canonical_name, final_metrics
+from tipc.certify.checks.evaluation_log import NEAR, PER_CENT, by_canonical_name, distance, final_metrics
 from tipc.certify.checks.training_happened import elsewhere, seen_process
+from tipc.certify.compare.picture_pairs import PREPROCESS
+from tipc.certify.evidence.answers import ParityAnswer
 from tipc.certify.evidence.evaluations import last_evaluation
 from tipc.certify.evidence.images_left import (
     different_pictures,
@@ -24,11 +27,12 @@ from tipc.certify.evidence.images_left import (
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
 from tipc.certify.evidence.training_log_file import with_complaint
+from tipc.certify.evidence.trials import NATIVE
 from tipc.certify.evidence.weights_file import digest as weights_digest
 from tipc.certify.evidence.weights_file import find_weights, load_arrays, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import PlanScene, StepScene, once_a_cell
-from tipc.kinds import AMP, PASS, TRAIN
+from tipc.kinds import AMP, EXPORT, FP32, PASS, TRAIN
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
@@ -306,9 +310,15 @@ def metric_of_samples(scene: StepScene) -> Iterator[Outcome]:
     evaluation or one that was made up mostly is none."""
     process, _ = seen_process(scene)
     evaluation = last_evaluation(process, scene.trained_digests(scene.cell.id))
-    if evaluation is None or not evaluation.samples or evaluation.samples % max(evaluation.calls, 1):
-        return  # batches of unlike size: a mean of means is no multiple
+    if process is None or evaluation is None or not evaluation.samples:
+        return
     metrics = by_canonical_name(final_metrics(read_log(scene.step_log).evaluations))
+    otherwise = other_than_by_protocol(scene, process, evaluation.samples, metrics)
+    if otherwise is not None:
+        yield otherwise
+        return
+    if evaluation.samples % max(evaluation.calls, 1):
+        return  # batches of unlike size: a mean of means is no multiple
     for name in COUNTED:
         value = metrics.get(name)
         if value is None or not math.isfinite(value):
@@ -335,6 +345,41 @@ def metric_of_samples(scene: StepScene) -> Iterator[Outcome]:
             samples=evaluation.samples,
         )
         yield passed(told, samples=evaluation.samples)
+
+
+def other_than_by_protocol(
+    scene: StepScene, process: ProcessFacts, samples: int, metrics: Mapping[str, float]
+) -> Outcome | None:
+    """A metric that parity.py's own metric() does not find in what the exported model answers to the same
+    images, fed as in training; None: it finds it, or does not tell."""
+    exports = scene.steps(EXPORT, scene.cell.id)
+    if not exports:
+        return None
+    answer = scene.answer("parity", exports[0])
+    if not isinstance(answer, ParityAnswer) or NATIVE not in answer.metrics:
+        return None
+    fed_alike = answer.preprocess_max_abs is not None and answer.preprocess_max_abs <= PREPROCESS
+    opened = set(map(os.path.realpath, process.images))
+    if not fed_alike or set(answer.paths) != opened or samples != len(answer.paths):
+        return None
+    bound = NEAR
+    if scene.cell.precision != FP32:
+        bound += 1.01 / samples
+    found = by_canonical_name({answer.metrics[NATIVE].name: answer.metrics[NATIVE].value})
+    for name, value in found.items():
+        if name not in metrics or not math.isfinite(value) or distance(metrics[name], value) <= bound:
+            continue
+        told = wording(
+            "{name} is {told:g} in the log; metric() of test_tipc/parity.py makes {found:g} of what the "
+            "exported model answers to the same {samples} images",
+            name=name,
+            told=metrics[name],
+            found=value,
+            samples=samples,
+        )
+        evidence = {"samples": samples, "metric": metrics[name], "by_protocol": value}
+        return unchecked(told, remedy="print what the evaluation found", evidence=evidence)
+    return None
 
 
 def held_out(opened: Collection[str]) -> str:

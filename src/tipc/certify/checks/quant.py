@@ -9,6 +9,7 @@ from typing import Any
 from tipc.certify.evidence.answers import Layer, ModelAnswer
 from tipc.certify.evidence.benchmark_block import autolog_block
 from tipc.certify.evidence.exported import predictors_seen
+from tipc.certify.evidence.option_values import argument
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile, find_weights, read_weights
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import CellScene, StepScene
@@ -361,7 +362,8 @@ def rounds(operator: str) -> bool:
 def int8_ran(scene: StepScene) -> Iterator[Outcome]:
     """`--precision=int8` that the script does not read, or a model with nothing quantised, runs in fp32 and
     is reported as int8."""
-    asked = INT8 in scene.step.settings.get("precision", "").lower()
+    wish = scene.step.settings.get("precision") or argument(scene.step.argv, ("precision",)) or ""
+    asked = INT8 in wish.lower()
     block = autolog_block(scene.step_log) or {}
     told = str(block.get("model", {}).get("precision", "")).lower()
     claimed = INT8 in told

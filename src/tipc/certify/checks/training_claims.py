@@ -30,6 +30,7 @@ SLOWEST = 1.5  # times the mean time between two steps: a batch costs no more, a
 LINES = 6  # of single steps, to hold each loss against its own step
 ROUNDED = 0.01  # of a loss: as a log may round it
 IN_STEP = 0.6  # correlation of the steps from line to line, where a log tells another loss than the minimised
+BENDING = 0.3  # and of how these steps change: a smooth formula falls as any loss does, and bends with none
 # What a speed counts: samples, under any of their names, or batches. Else it cannot be held against facts.
 OF_SAMPLES = re.compile(
     r"(?:im(?:age|g)?|sample|picture|instance|example|sequence|sentence|clip|video)s?/.*|", re.IGNORECASE
@@ -148,8 +149,10 @@ def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
     for number, loss in enumerate(told):
         if not min(seen[: number + 1]) - slack[number] <= loss <= max(seen[: number + 1]) + slack[number]:
             strange.append(number)
+    # Whatever is made of the losses so far is the first loss itself at the first step.
+    of_those_so_far = 0 not in strange and len(strange) * 4 <= len(told)
     part = all(loss <= whole + more for loss, whole, more in zip(told, seen, slack, strict=True))
-    if len(strange) * 4 <= len(told) or part or in_step(told, seen) >= IN_STEP:
+    if of_those_so_far or part or goes_with(told, seen):
         return None
     return wording(
         "the log gives a loss of {told:.4g} at step {step}, where backward was called on {seen:.4g}; neither "
@@ -160,10 +163,19 @@ def loss_of_no_step(told: list[float], seen: list[float]) -> Message | None:
     )
 
 
-def in_step(told: list[float], seen: list[float]) -> float:
-    """How much two series rise and fall together, from -1 to 1."""
-    one = [after - before for before, after in pairwise(told)]
-    other = [after - before for before, after in pairwise(seen)]
+def goes_with(told: list[float], seen: list[float]) -> bool:
+    """Whether two series rise and fall together, and not only because both fall less and less."""
+    one, other = differences(told), differences(seen)
+    return together(one, other) >= IN_STEP and together(differences(one), differences(other)) >= BENDING
+
+
+def differences(values: list[float]) -> list[float]:
+    """How much each value is more than the one before it."""
+    return [after - before for before, after in pairwise(values)]
+
+
+def together(one: list[float], other: list[float]) -> float:
+    """The correlation of two series, from -1 to 1; 0 where one of them never changes."""
     if len(set(one)) == 1 or len(set(other)) == 1:
         return 0.0
     return correlation(one, other)
@@ -308,9 +320,13 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     """What is wrong with the length of the training that was told; None if nothing is."""
     batches = max(training.forwards, training.backwards)
     told = set()
+    epochs_told = set()
     for row in rows:
-        if row.iteration is not None and LOSS in row.values:
-            told.add((row.epoch, row.iteration))
+        if row.iteration is None or LOSS not in row.values:
+            continue
+        told.add((row.epoch, row.iteration))
+        if row.epoch is not None:
+            epochs_told.add(row.epoch)
     # Some scripts tell of the beginning as well, before the first batch.
     if len(told) > training.backwards + 1:
         return wording(
@@ -318,6 +334,14 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
             told=len(told),
             backwards=training.backwards,
         )
+    if scene.step.processes <= 1 and len(told) == training.backwards:
+        untold = epochs_between(epochs_told)
+        if untold:
+            return wording(
+                "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}",
+                lines=len(told),
+                epoch=untold[0],
+            )
     epochs = argument_number(scene.step.argv, EPOCH_OPTIONS) or 0
     if batches < epochs:
         return wording(
@@ -326,3 +350,10 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
             batches=batches,
         )
     return None
+
+
+def epochs_between(told: set[int]) -> list[int]:
+    """The epochs that are missing between the first and the last one."""
+    if not told:
+        return []
+    return sorted(set(range(min(told), max(told))) - told)

@@ -6,12 +6,20 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from tipc.certify.checks.idle_training import doubts, remarks
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
 from tipc.certify.evidence.training_log_file import with_complaint
-from tipc.certify.evidence.weights_file import SUFFIX, find_weights, read_weights
+from tipc.certify.evidence.weights_file import (
+    SUFFIX,
+    WeightsInFile,
+    find_weights,
+    load_arrays,
+    read_weights,
+)
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import PASS
@@ -22,6 +30,8 @@ NO_WITNESS = "run it with `tipc run`: the witness watches every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"
 LET_IT_THROUGH = "do not detach what comes out of them, nor use no_grad; set stop_gradient on those that stay"
 LOAD_THEM = "load them with paddle.load before the first step, or leave the option out"
+SAVE_STATISTICS = "save the whole state of the network that was trained: model.state_dict()"
+STATISTICS = ("._mean", "._variance")
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
 ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
 ELSEWHERE = 3.0  # and from here on it is another network
@@ -318,7 +328,14 @@ def saved_what_was_trained(scene: StepScene) -> Iterator[Outcome]:
     digests = set(found.digests.values())
     saved = [save for save in process.saves if set(save.weights.tensors.values()) == digests]
     evidence = {"tensors": found.tensors, "saved_at_steps": [save.at_step for save in saved][-5:]}
-    if training.after is not None and holds(digests, training.after.tensors.values()):
+    reset = statistics_as_made(process, training, found)
+    if reset:
+        told = wording(
+            "{name} in the file is as it was made; training evaluated its network with another one",
+            name=reset,
+        )
+        yield unchecked(told, remedy=SAVE_STATISTICS, evidence=evidence)
+    elif training.after is not None and holds(digests, training.after.tensors.values()):
         told = wording("all {count} trained tensors are in it", count=training.after.count)
         yield passed(told, evidence=evidence)
     elif started_from(training, digests):
@@ -330,6 +347,24 @@ def saved_what_was_trained(scene: StepScene) -> Iterator[Outcome]:
         yield best_of_saves(training, saved, evidence)
     else:
         yield not_saved(process, evidence)
+
+
+def statistics_as_made(process: ProcessFacts, training: TrainingFacts, found: WeightsInFile) -> str:
+    """Statistics of a batch norm that are all one value in the file, and were not when training evaluated the
+    same weights after its last step; empty: there are none. Taking them anew from images is no fault."""
+    for evaluation in process.evaluations:
+        if evaluation.weights is None or evaluation.at_step != training.steps or training.after is None:
+            continue
+        used = evaluation.weights.tensors
+        if not holds(set(used.values()), training.after.tensors.values()):
+            continue  # averages, or another network
+        for name, digest in used.items():
+            if not name.endswith(STATISTICS) or found.digests.get(name, digest) == digest:
+                continue
+            in_file = load_arrays(found.path)[name]
+            if in_file.size > 1 and np.ptp(in_file) == 0:
+                return name
+    return ""
 
 
 def changed_since(scene: StepScene) -> str:

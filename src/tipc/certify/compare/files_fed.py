@@ -262,6 +262,18 @@ def not_of_images(
     return None
 
 
+def not_of_its_files(pictures: Array, fed: Array, evaluated: Fed, deployed: Fed) -> Message | None:
+    """Why what a deployment was fed cannot be of the files that it and the evaluation opened; None: it can,
+    or they are fed in another form."""
+    alike = evaluated.pictures == min(len(pictures), MOST)
+    if alike and not deployed.pictures and pictures.shape[1:] == fed.shape[1:]:
+        return wording(
+            "nothing that the deployment was fed is like a file that it opened; all that the evaluation was "
+            "fed is"
+        )
+    return None
+
+
 def by_channel(pictures: Array, fed: Array) -> Message:
     """Mean and spread of each channel of what an evaluation and a deployment were fed, in words.
 

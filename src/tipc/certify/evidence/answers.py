@@ -79,6 +79,7 @@ class ParityAnswer(Answer):
     """What ``test_tipc/parity.py`` adds: the same images through both preprocessings, and a metric."""
 
     samples: int = 0
+    paths: list[str] = Field(default_factory=list)  # of the samples
     preprocess_shapes: list[list[int]] = Field(default_factory=list)  # training's, deployment's
     preprocess_max_abs: float | None = None
     preprocess_note: str = ""

@@ -316,7 +316,7 @@ TRACEBACK = "Traceback (most recent call last)"
 DEATH = re.compile(
     r"\bSegmentation fault\b|^\s*Aborted(?: \(core dumped\))?\s*$|^\s*Killed\s*$|^\s*FatalError: |"
     r"C\+\+ Traceback \(most recent call last\)|^\s*\[?\(?(?:InvalidArgument|NotFound|OutOfRange|"
-    r"Unavailable|Unimplemented|ResourceExhausted|PreconditionNotMet|PermissionDenied)Error?\)? "
+    r"Unavailable|Unimplemented|ResourceExhausted|PreconditionNotMet|PermissionDenied)Error?\)?:? "
 )
 DEATH_WORDS = ("fault", "Abort", "Killed", "Error", "C++")  # one of them is in each; quicker to look for
 ERROR = re.compile(

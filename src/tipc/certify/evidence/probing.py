@@ -165,13 +165,12 @@ def parity_body(scene: PlanScene, step: Step, model: ExportedModel, weights: str
     for engine in engines_for(kind_of(scene, step, model)):
         if engine.name == NATIVE or engine.precision == INT8:
             engines[engine.name] = str(engine.script)
-    if len(engines) == 1:
-        engines = {}  # there is nothing to compare
     return {
         "structure": str(model.structure),
         "params": str(model.parameters),
         "model_dir": str(model.structure.parent),
         "engines": engines,
+        "compares_engines": len(engines) > 1,
         "request": {
             "model": scene.plan.model,
             "weights": weights,

@@ -79,5 +79,8 @@ class Amp(Door):
         """Nothing of its own: it is part of the training's."""
         if self.countable and not self.why:
             calls = self.witness.networks.trained
-            self.witness.training.amp["forwards"] = str(calls.in_auto_cast if calls else 0)
+            inside = 0
+            if calls and calls.learning:  # calls without a gradient alone train nothing
+                inside = calls.in_auto_cast
+            self.witness.training.amp["forwards"] = str(inside)
         return {}

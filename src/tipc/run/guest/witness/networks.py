@@ -33,6 +33,7 @@ class Calls:
         self.parameters = parameters
         self.count = 0
         self.in_auto_cast = 0
+        self.learning = False  # one of the calls in auto_cast was made with gradients
         self.samples = 0
         self.batch_sizes: list[int] = []
         self.digests: list[str] = []
@@ -206,6 +207,7 @@ class Networks(Door):
         calls.count += 1
         if self.witness.amp.depth:
             calls.in_auto_cast += 1
+            calls.learning = calls.learning or self.paddle.is_grad_enabled()
         batch = int(main.shape[0])
         calls.samples += batch
         if batch not in calls.batch_sizes:
