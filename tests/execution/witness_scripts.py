@@ -366,3 +366,24 @@ for _ in range(3):
 predictor.run()
 predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
 """
+# Eight runs are kept with their inputs; of the next ones, of which each runs three times, the outputs are.
+RUN_THREE_TIMES = """
+import numpy as np
+import paddle
+net = paddle.nn.Linear(4, 2)
+paddle.jit.save(net, 'warm', input_spec=[paddle.static.InputSpec([None, 4], 'float32', name='x')])
+import os
+program = 'warm.json' if os.path.exists('warm.json') else 'warm.pdmodel'
+predictor = paddle.inference.create_predictor(paddle.inference.Config(program, 'warm.pdiparams'))
+source = predictor.get_input_handle('x')
+target = predictor.get_output_handle(predictor.get_output_names()[0])
+for number in range(8):
+    source.copy_from_cpu(np.full((1, 4), number, 'float32'))
+    predictor.run()
+    target.copy_to_cpu()
+for number in range(8, 10):
+    source.copy_from_cpu(np.full((1, 4), number, 'float32'))
+    for _ in range(3):
+        predictor.run()
+    target.copy_to_cpu()
+"""
