@@ -212,6 +212,8 @@ def test_what_is_done_for_show_is_told_apart(paddle_stage: Stage) -> None:
         assert (saves[name].judged, saves[name].strayed) == (2, ()), name
     # A bias that began at 0 lies on its way when it is halved.
     assert (saves["scaled.pdparams"].judged, saves["scaled.pdparams"].strayed) == (2, ("0.weight",))
+    assert saves["float16.pdparams"].trained == saves["bfloat16.pdparams"].trained == 4
+    assert saves["noise.pdparams"].trained < 4
     assert saves["other.pdparams"].trained < 4
     assert saves["other.pdparams"].apart > 3
     assert [Path(path).name for path in facts.pictures] == ["drawn.png"]

@@ -292,6 +292,10 @@ paddle.save(average, 'out/average.pdparams')
 paddle.save({name: value * 1.02 for name, value in average.items()}, 'out/uncorrected.pdparams')
 paddle.save({name: value * 0.5 for name, value in state.items()}, 'out/scaled.pdparams')
 paddle.save(other.state_dict(), 'out/other.pdparams')
+for kind in ('float16', 'bfloat16'):
+    half = {name: value.astype(kind) for name, value in net.state_dict().items()}
+    paddle.save(half, f'out/{kind}.pdparams')
+paddle.save({name: (value * 1.002).astype('float16') for name, value in state.items()}, 'out/noise.pdparams')
 net.eval()
 net.set_state_dict(paddle.load('out/other.pdparams'))
 print(float(net(paddle.to_tensor(rng.random((3, 4), dtype='float32'))).sum()))
