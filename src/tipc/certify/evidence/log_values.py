@@ -91,12 +91,16 @@ def has_one_of(words: tuple[str, ...], text: str) -> bool:
 
 
 def pairs(text: str) -> Iterator[tuple[str, float, str]]:
-    """Every ``name: number unit`` of a line."""
+    """Every ``name: number unit`` of a line. A metric that is a count of all (``Accuracy: 950/1000``) is
+    the share."""
     for match in PAIR.finditer(text):
         if "[" in match[0] and "]" not in match[0]:
             continue  # the first of a list, such as the IoU of each class: no figure of that name
-        key, value, _total, unit = match.groups()
-        yield key, float(value), unit or ""
+        key, value, total, unit = match.groups()
+        number = float(value)
+        if total and int(total[:9]) and METRIC.match(key):
+            number /= int(total[:9])
+        yield key, number, unit or ""
 
 
 def is_share(name: str) -> bool:
