@@ -325,6 +325,39 @@ HONEST = {
         ),
         (INFER, "return data.load(paths)", "return data.load(paths) * data.STD + data.MEAN"),
     ],
+    "the model takes pixels as they lie in the file": [
+        (
+            EXPORT,
+            "model.eval()",
+            "class Pixels(paddle.nn.Layer):\n    def __init__(self, inner):\n"
+            "        super().__init__()\n        self.inner = inner\n    def forward(self, x):\n"
+            "        x = (x.astype('float32') / 255 - 0.5) / 0.25\n"
+            "        return self.inner(x.transpose([0, 3, 1, 2]))\nmodel = Pixels(model)\nmodel.eval()",
+        ),
+        (EXPORT, '[None, 3, 16, 16], "float32"', '[None, 16, 16, 3], "uint8"'),
+        (
+            INFER,
+            "return data.load(paths)",
+            "pixels = (data.load(paths) * data.STD + data.MEAN) * 255\n"
+            "    return pixels.round().astype('uint8').transpose(0, 2, 3, 1)",
+        ),
+    ],
+    "a deployment that warms up with noise and runs every batch three times": [
+        (
+            INFER,
+            "    images = data.images(args.img_path)\n",
+            "    for _ in range(10):\n"
+            "        source.reshape([size, 3, 16, 16])\n"
+            "        source.copy_from_cpu(np.random.rand(size, 3, 16, 16).astype('float32'))\n"
+            "        predictor.run()\n        target.copy_to_cpu()\n"
+            "    images = data.images(args.img_path)\n",
+        ),
+        (
+            INFER,
+            "        predictor.run()\n        scores",
+            "        [predictor.run() for _ in range(3)]\n        scores",
+        ),
+    ],
     "gradients of two halves of a batch are gathered for a step": [
         (
             TRAIN,

@@ -32,6 +32,18 @@ def test_arrays_are_found_by_name_with_their_clips(tmp_path: Path) -> None:
     assert found.digests["w"] == digest(np.ones((3, 3), "float32"))
 
 
+def test_tensors_of_16_bits_are_known_in_float32_too(tmp_path: Path) -> None:
+    value = np.array([[1.5, -0.1], [3e-5, 100.0]], "float32")
+    half = value.astype("float16")
+    bits = (value.view("uint32") >> 16).astype("uint16")  # bfloat16
+    found = read_weights(saved(tmp_path / "half", {"half": half, "bf16": bits, "whole": value}))
+    assert found.known == {
+        *(digest(half), digest(half.astype("float32"))),
+        *(digest(bits), digest((bits.astype("uint32") << 16).view("float32"))),
+        digest(value),
+    }
+
+
 def test_nothing_in_a_file_of_weights_is_run(tmp_path: Path) -> None:
     class Bomb:
         def __reduce__(self) -> Any:

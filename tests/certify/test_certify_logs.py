@@ -139,6 +139,62 @@ def test_results_of_evaluations_are_read_in_every_familys_form(tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "metrics"),
+    [
+        ("{'loss': [0.4], 'acc': 0.75}", {"acc": 0.75}),
+        ('{"mode": "eval", "top1": 0.75}', {"top1": 0.75}),
+        ("eval {'loss': [0.8], 'acc': np.float64(0.625), 'batch_size': 4}", {"acc": 0.625}),
+        ("mIoU: array([0.5])", {"mIoU": 0.5}),
+        ("评估完成，准确率：87.50%", {"准确率": 87.5}),
+        ("评估结果：acc：0.875", {"acc": 0.875}),
+        ("Evaluation: mae: 3.25, rmse: 4.5", {"mae": 3.25, "rmse": 4.5}),
+        ("Accuracy of the network on the 8 test images: 87 %", {"Accuracy": 87.0}),
+        ("val acc is 0.8", {"acc": 0.8}),
+        ("| top1   | 0.8000 |", {"top1": 0.8}),
+        ("Test set: Average loss: 0.43, Accuracy: 950/1000 (95%)", {"Accuracy": 0.95}),
+        ("top1 0.5 top5 1.0", {"top1": 0.5, "top5": 1.0}),
+        ("Validation loss: 0.25", {"loss": 0.25}),
+        ("epoch 3 val_loss: 0.25", {"loss": 0.25}),
+        ("class 7: acc: nan (no samples), mean of the others: acc: 0.5", {"acc": 0.5}),
+    ],
+)
+def test_a_metric_is_read_in_the_words_of_scripts_of_ones_own(
+    line: str, metrics: dict[str, float], tmp_path: Path
+) -> None:
+    log = read_log(write(tmp_path, line))
+    assert [dict(row.metrics) for row in log.evaluations] == [metrics]
+    assert log.not_finite is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("训练准确率：0.9", "top 5.3", "accuracy of three methods", "map 3.11", "loss: 0.3"),
+        *("[Train] acc: 0.5", "Validation loss: 0.2, batch_cost: 0.1 s"),
+    ],
+)
+def test_what_is_no_metric_of_an_evaluation_is_left_out(line: str, tmp_path: Path) -> None:
+    assert not evaluations(tmp_path, line)
+
+
+def test_a_loss_of_an_evaluation_counts_only_where_there_is_no_metric(tmp_path: Path) -> None:
+    rows = evaluations(tmp_path, "Validation loss: 0.25\nValidation acc: 0.5\n")
+    assert [dict(row.metrics) for row in rows] == [{"acc": 0.5}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "第 3/5 轮，损失：2.31，avg_reader_cost：0.01 sec，avg_batch_cost：0.27 sec，avg_ips：14.8",
+        '{"epoch": 3, "loss": 2.31, "avg_reader_cost": 0.01, "avg_batch_cost": 0.27, "avg_ips": 14.8}',
+    ],
+)
+def test_training_lines_in_chinese_and_in_json_are_read(line: str, tmp_path: Path) -> None:
+    [row] = training(tmp_path, line)
+    assert (row.epoch, *row.values.values()) == (3, 2.31, 0.01, 0.27, 14.8)
+
+
 def test_an_evaluation_line_is_no_training_line(tmp_path: Path) -> None:
     log = read_log(write(tmp_path, "[Epoch 1] eval loss: 1.2, top1: 0.5\n" + SPEC))
     assert len(log.training) == 1
@@ -152,7 +208,8 @@ def test_an_evaluation_line_is_no_training_line(tmp_path: Path) -> None:
         *("{'loss': nan, 'top1': 0.5}", '{"loss": NaN}', "loss nan", "step 3 loss nan lr 0.1"),
         *(" * Acc@1 nan Acc@5 0.5", "lr: nan", "loss: tensor(nan)", "| loss | nan |", "avg_samples: nan"),
         *("loss: [nan]", "CTCLoss/loss=nan", "loss: -inf", "grad_norm: nan", "best_loss: nan", "loss: nan%"),
-        *("x INFO: loss: inf", "loss: paddle.to_tensor([nan])"),
+        *("x INFO: loss: inf", "loss: paddle.to_tensor([nan])", "损失：nan", "准确率: nan", "class acc: nan"),
+        *("{'loss': np.float64(nan)}", "class 7: loss: nan", "mIoU: nan, class 7: acc: nan"),
     ],
 )
 def test_a_figure_that_is_not_finite_is_found_in_any_line(line: str, tmp_path: Path) -> None:

@@ -87,6 +87,18 @@ def test_labels_that_are_counted_from_one_are_not_certified(tmp_path: Path, judg
     assert {(one.status, one.required) for one in found if one.check == "TP307"} == {(UNCHECKED, True)}
 
 
+@pytest.mark.parametrize(("number", "status"), [("index % 3", PASS), ("(index + 1) % 3", FAIL)])
+def test_results_may_be_listed_best_first(number: str, status: str, tmp_path: Path, judge: Judge) -> None:
+    repo = make_plain_repo(tmp_path)
+    row = f"ROWS.append((0.9 - (index * 3 %% 8) / 100, {NAME}, %s))" % number
+    edit(repo, INFER, OLD, row)
+    edit(repo, INFER, "size = int(args.batch_size)", "ROWS = []; size = int(args.batch_size)")
+    listed = "\nfor p, name, c in sorted(ROWS, reverse=True):\n"
+    listed += '    print(f"image_name: {name}, class_id: {c}, prob: {p:.4f}")'
+    edit(repo, INFER, LATER, LATER + listed)
+    assert by_tp307(judge(run_chain(repo, plan_of(repo)))) == {status}
+
+
 def test_a_class_id_counts_from_nought(tmp_path: Path, judge: Judge) -> None:
     assert by_tp307(printed(FORMS["PaddleClas"], "index % 3 + 1", tmp_path, judge)) == {FAIL}
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import threading
+import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ from witness_scripts import (
     OWN_STATISTICS,
     OWN_STEPS,
     RANKS,
+    RUN_THREE_TIMES,
     SAVED_IN_STATIC_MODE,
     SAVED_TWICE,
     SAVES_BETWEEN,
@@ -31,6 +35,7 @@ from witness_scripts import (
 )
 
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.guest.witness.door import Door
 from tipc.run.record.facts import facts_base, load_facts, read_arrays
 from tipc.run.record.step_facts import ProcessFacts, StepFacts
 
@@ -207,6 +212,8 @@ def test_what_is_done_for_show_is_told_apart(paddle_stage: Stage) -> None:
         assert (saves[name].judged, saves[name].strayed) == (2, ()), name
     # A bias that began at 0 lies on its way when it is halved.
     assert (saves["scaled.pdparams"].judged, saves["scaled.pdparams"].strayed) == (2, ("0.weight",))
+    assert saves["float16.pdparams"].trained == saves["bfloat16.pdparams"].trained == 4
+    assert saves["noise.pdparams"].trained < 4
     assert saves["other.pdparams"].trained < 4
     assert saves["other.pdparams"].apart > 3
     assert [Path(path).name for path in facts.pictures] == ["drawn.png"]
@@ -252,6 +259,33 @@ def test_what_a_loop_does_after_a_step_is_no_work_of_the_next_one(paddle_stage: 
     assert len(training.work_seconds) == len(training.step_seconds) == 4
     for work, whole in zip(training.work_seconds[1:], training.step_seconds[1:], strict=True):
         assert 0 < work <= whole - 0.19
+
+
+@pytest.mark.paddle
+def test_outputs_of_a_run_that_comes_three_times_are_kept_once_fetched(paddle_stage: Stage) -> None:
+    [predictor] = unnoticed(*paddle_stage, RUN_THREE_TIMES).predictors
+    assert (predictor.runs, predictor.different_samples) == (14, 10)
+    assert [len(run.outputs) for run in predictor.kept] == [1] * 10
+
+
+def test_threads_look_one_after_the_other() -> None:
+    inside: list[int] = []
+    most = []
+
+    class Slow(Door):
+        def look(self) -> None:
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.pop()
+
+    door = Slow(Mock(one_at_a_time=threading.RLock(), own_seconds=0.0))
+    threads = [threading.Thread(target=door.safely, args=(door.look,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
 
 
 @pytest.mark.paddle

@@ -292,6 +292,10 @@ paddle.save(average, 'out/average.pdparams')
 paddle.save({name: value * 1.02 for name, value in average.items()}, 'out/uncorrected.pdparams')
 paddle.save({name: value * 0.5 for name, value in state.items()}, 'out/scaled.pdparams')
 paddle.save(other.state_dict(), 'out/other.pdparams')
+for kind in ('float16', 'bfloat16'):
+    half = {name: value.astype(kind) for name, value in net.state_dict().items()}
+    paddle.save(half, f'out/{kind}.pdparams')
+paddle.save({name: (value * 1.002).astype('float16') for name, value in state.items()}, 'out/noise.pdparams')
 net.eval()
 net.set_state_dict(paddle.load('out/other.pdparams'))
 print(float(net(paddle.to_tensor(rng.random((3, 4), dtype='float32'))).sum()))
@@ -365,4 +369,25 @@ for _ in range(3):
     predictor.run()
 predictor.run()
 predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+"""
+# Eight runs are kept with their inputs; of the next ones, of which each runs three times, the outputs are.
+RUN_THREE_TIMES = """
+import numpy as np
+import paddle
+net = paddle.nn.Linear(4, 2)
+paddle.jit.save(net, 'warm', input_spec=[paddle.static.InputSpec([None, 4], 'float32', name='x')])
+import os
+program = 'warm.json' if os.path.exists('warm.json') else 'warm.pdmodel'
+predictor = paddle.inference.create_predictor(paddle.inference.Config(program, 'warm.pdiparams'))
+source = predictor.get_input_handle('x')
+target = predictor.get_output_handle(predictor.get_output_names()[0])
+for number in range(8):
+    source.copy_from_cpu(np.full((1, 4), number, 'float32'))
+    predictor.run()
+    target.copy_to_cpu()
+for number in range(8, 10):
+    source.copy_from_cpu(np.full((1, 4), number, 'float32'))
+    for _ in range(3):
+        predictor.run()
+    target.copy_to_cpu()
 """

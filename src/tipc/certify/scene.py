@@ -138,7 +138,7 @@ class PlanScene:
         """The tensors of the weights that a cell's training left, as digests; empty: they are not known."""
         for step in self.steps(TRAIN, cell):
             if step.weights:
-                return frozenset(read_weights(find_weights(self.path(step.weights))).digests.values())
+                return read_weights(find_weights(self.path(step.weights))).known
         return frozenset()
 
     def trials(self, step: Step) -> tuple[Answered, ...]:

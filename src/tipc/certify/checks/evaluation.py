@@ -57,9 +57,11 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
         yield problem or unchecked("nothing was seen")
         return
     trained: Mapping[str, str] = {}
+    known: frozenset[str] = frozenset()
     if scene.step.weights:
-        trained = read_weights(find_weights(scene.path(scene.step.weights))).digests
-    evaluation = last_evaluation(process, frozenset(trained.values()))
+        weights = read_weights(find_weights(scene.path(scene.step.weights)))
+        trained, known = weights.digests, weights.known
+    evaluation = last_evaluation(process, known)
     if not process.paddle or evaluation is None:
         yield no_evaluation(scene, process)
         return
@@ -91,7 +93,7 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
         )
         yield failed(told, evidence=evidence)
         return
-    outcome = with_which_weights(scene, evaluation, trained, evidence)
+    outcome = with_which_weights(scene, evaluation, trained, known, evidence)
     if outcome.status == PASS:
         outcome = only_a_part(scene, process, evaluation, evidence) or outcome
     yield outcome
@@ -176,11 +178,14 @@ def trained_on(scene: PlanScene, cell: str) -> set[str]:
 
 
 def with_which_weights(
-    scene: StepScene, evaluation: EvaluationFacts, trained: Mapping[str, str], evidence: dict[str, Any]
+    scene: StepScene,
+    evaluation: EvaluationFacts,
+    trained: Mapping[str, str],
+    known: frozenset[str],
+    evidence: dict[str, Any],
 ) -> Outcome:
     """Whether the network that was evaluated had the trained weights."""
     assert evaluation.weights is not None
-    known = set(trained.values())
     used = evaluation.weights.tensors
     others = []
     for name, digest in used.items():
@@ -289,7 +294,7 @@ def forms(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield array.astype(np.float32)
 
 
-def telling(evaluation: EvaluationFacts, known: set[str]) -> bool:
+def telling(evaluation: EvaluationFacts, known: frozenset[str]) -> bool:
     """Most of the tensors are others: a network that computes in another precision has none of them, and one
     that folds its batch norms some; one with other weights shares only constants."""
     assert evaluation.weights is not None

@@ -65,7 +65,9 @@ def printed_is_predicted(scene: StepScene) -> Iterator[Outcome]:
     decided = [int(best) for best in rows.argmax(1)]
     evidence = {"printed": classes[:50], "predicted": decided[:50]}
     in_order = classes == decided and len(printed) == len(rows)
-    wrong = printed_too_often(classes, decided) or wrong_image(scene, known, decided)
+    wrong = printed_too_often(classes, decided)
+    if wrong is None:
+        wrong = wrong_image(scene, known, decided, in_order=not best_first(printed))
     if wrong is not None and by_threshold(classes, rows):
         told = wording("the numbers that it printed may be decided by a threshold: {why}", why=wrong)
         yield unchecked(told, required=False, evidence=evidence)
@@ -129,10 +131,12 @@ def printed_too_often(classes: list[int], decided: list[int]) -> Message | None:
     return None
 
 
-def wrong_image(scene: StepScene, classes: dict[str, int], decided: list[int]) -> Message | None:
+def wrong_image(
+    scene: StepScene, classes: dict[str, int], decided: list[int], *, in_order: bool
+) -> Message | None:
     """A result that stands with another image than its own; None: none does, or it does not show."""
     known, mixed_up = under_another_name(scene, classes)
-    if known or len(decided) != len(classes):
+    if known or not in_order or len(decided) != len(classes):
         return mixed_up
     for number, (printed, given) in enumerate(zip(classes.values(), decided, strict=True), 1):
         if printed != given:
@@ -219,11 +223,24 @@ def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_o
                 "it printed a probability of {number:g}, which none of its predictor's outputs gives",
                 number=number,
             )
-    if in_order and not any(each_near(numbers, head) for head in heads):
-        return wording(
-            "the probabilities that it printed are not those of its predictor's outputs, image by image"
-        )
-    return None
+    if not in_order or any(each_near(numbers, head) for head in heads):
+        return None
+    if best_first(printed) and any(each_near(numbers, np.sort(head)[::-1]) for head in heads):
+        return None
+    return wording(
+        "the probabilities that it printed are not those of its predictor's outputs, image by image"
+    )
+
+
+def best_first(printed: list[dict[str, Any]]) -> bool:
+    """Whether the results stand in the order of their scores: it is not that of the images."""
+    scores = []
+    for value in printed:
+        score = score_of(value)
+        if score is None:
+            return False
+        scores.append(score)
+    return len(set(scores)) > 1 and scores == sorted(scores, reverse=True)
 
 
 def each_near(numbers: list[float | None], head: NDArray[Any]) -> bool:

@@ -1,6 +1,7 @@
 """The images of the evaluation as the deployment fed and answered them: both ways, from picture to answer.
 
-An export may take a part of the preprocessing into the model: mean and scale, or the order of channels. Such
+An export may take a part of the preprocessing into the model: mean and scale, or the order of
+channels or sides. Such
 a model is not to be fed what the evaluation fed, and a comparison on those inputs tells nothing. What it
 answers to its own inputs of the same images must still be what the trained network answered.
 """
@@ -97,7 +98,11 @@ def _likenesses(
 ) -> tuple[list[Likeness], int]:
     """The answers to the images that are in both, and how many those are."""
     fed, answers = _joined(predictor, scene.arrays(step))
-    if fed is None or fed.shape[1:] != pictures.shape[1:]:
+    if fed is None:
+        return [], 0
+    if fed.shape[1:] != pictures.shape[1:]:
+        fed = np.moveaxis(fed, 3, 1)  # the model turns them itself: height, width, channels
+    if fed.shape[1:] != pictures.shape[1:]:
         return [], 0
     pairs = find_pairs(pictures.astype(np.float64), fed.astype(np.float64))
     if len(pairs) < FEWEST:

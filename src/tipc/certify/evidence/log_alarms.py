@@ -8,7 +8,7 @@ import re
 
 from tipc.certify.evidence.log_lines import Wanted
 from tipc.certify.evidence.log_records import NotFinite
-from tipc.certify.evidence.log_values import METRIC
+from tipc.certify.evidence.log_values import COLON, KEY, METRIC
 
 FIGURES = 2**25  # bytes of lines with a figure that is none; a second of reading has about seven
 ERRORS = 2**24
@@ -17,7 +17,7 @@ TRACEBACK_BYTES = 2**15  # of a traceback: its frames, in boxes and colours, and
 
 # Names whose figures must be finite wherever they stand: losses, metrics, costs, speeds, gradients.
 TELLING = re.compile(
-    r"loss|cost|(?:^|_)ips$|^grad|_norm$|^lr$|^learning_rate$|^(?:avg_)?samples$", re.IGNORECASE
+    r"loss|cost|(?:^|_)ips$|^grad|_norm$|^lr$|^learning_rate$|^(?:avg_)?samples$|损失|学习率", re.IGNORECASE
 )
 GRADIENT = re.compile(r"grad|_norm$", re.IGNORECASE)
 # What is infinite before anything was seen: the best of nothing.
@@ -25,12 +25,14 @@ BEST = re.compile(r"(?:^|[^a-z])(?:best|min|max|lowest|minimum|maximum)(?:[^a-z]
 BEFORE = 24  # characters before a name in which it is told of what it is the best
 BARE = r"[-+]?(?i:nan|inf(?:inity)?)"
 NO_FIGURE = re.compile(
-    rf"(?<![\w./@-])(?P<key>[A-Za-z_][\w./@-]*)(?:\(\w+\))?[\"']?(?:"
+    rf"(?P<key>{KEY})(?:\(\w+\))?[\"']?(?:"
     # ``loss: nan``, ``'loss': [nan``, ``| loss | nan |``, ``loss: tensor(nan``
-    rf"\s*[:=|]\s*(?:[A-Za-z_.]{{1,20}}\(\s*)?(?:Tensor\([^()\[]{{0,120}})?[\[(\"']*\s*(?P<value>{BARE})(?![\w(])|"
+    rf"\s*[{COLON}=|]\s*(?:[A-Za-z_][A-Za-z0-9_.]{{0,19}}\(\s*)?(?:Tensor\([^()\[]{{0,120}})?[\[(\"']*\s*(?P<value>{BARE})(?![\w(])|"
     # ``loss nan``, ``Acc@1 nan Acc@5 nan``: a sentence goes on otherwise
     rf"\s+(?P<bare>{BARE})(?=\s*(?:$|[,;|/%)\]}}]|[A-Za-z_][\w@./-]*\s*[:=]?\s*[-+]?(?:\d|(?i:nan|inf)))))"
 )
+# A class of which there is no sample has no metric: the mean leaves it out.
+ONE_CLASS = re.compile(r"(?:\b(?:class|category|label)(?:_?id)?|类别?)\s*[:=：#]?\s*\[?\d", re.IGNORECASE)
 WORDS = re.compile(r"nan(?![a-z_])"), re.compile(r"inf(?:inity)?(?![a-z_])")  # of small letters
 
 
@@ -54,6 +56,8 @@ class FiniteReader:
             if not TELLING.search(key) and not METRIC.match(key):
                 continue
             before = text[max(0, match.start() - BEFORE) : match.end("key")]
+            if math.isnan(value) and METRIC.match(key) and ONE_CLASS.search(text[: match.start()]):
+                continue
             if math.isinf(value) and (GRADIENT.search(key) or BEST.search(before.replace("_", " "))):
                 continue
             self.found = NotFinite(number, key, value)

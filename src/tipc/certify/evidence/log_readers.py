@@ -29,12 +29,16 @@ from tipc.certify.evidence.log_records import (
 )
 from tipc.certify.evidence.log_values import (
     BRACKETED_ITERATION,
+    COLON,
     EPOCH,
+    EPOCH_ZH,
     ITERATION,
+    LOSS_ZH,
     METRIC,
     METRIC_WORDS,
     NUMBER,
     PARENTHESIS,
+    RATE_ZH,
     has_one_of,
     pairs,
 )
@@ -49,10 +53,12 @@ ALIASES = {
     "ips": IPS,
     "samples": SAMPLES,
     "learning_rate": RATE,
+    LOSS_ZH: LOSS,
+    RATE_ZH: RATE,
 }
 PROGRESS = ("epoch", "iter", "iters", "iteration", "global_step", "eta", "step")
-INTERVAL = ("loss", "avg_", "ips")
-EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b", re.IGNORECASE)
+INTERVAL = ("loss", "avg_", "ips", LOSS_ZH)
+EVALUATION = re.compile(r"\b(?:eval(?:uat\w*)?|test|val(?:id\w*)?)\b|评估|验证|测试", re.IGNORECASE)
 TRAINING = re.compile(r"\[train\]", re.IGNORECASE)
 # The end of a line that was wrapped, and how the next one goes on: with a figure, a unit or a further name.
 WRAPPED = re.compile(r"(?:,|:|\d|\bsec)$")
@@ -70,7 +76,7 @@ MODEL_EVALUATES = "Eval begin..."
 MODEL_EVALUATED = "Eval samples:"
 SUMMARY = re.compile(r"\[avg\]|\baverage\b|\bsummary\b", re.IGNORECASE)
 # One of them is in each line that the pattern is found in; they are much quicker to look for.
-EVALUATION_WORDS = ("eval", "test", "val")
+EVALUATION_WORDS = ("eval", "test", "val", "评估", "验证", "测试")
 SUMMARY_WORDS = ("[avg]", "average", "summary")
 TIMED_WORDS = ("batch_cost", "avg_ips")
 # ``Test:  [0/4]  eta: …``, ``[Eval][Epoch 0][Iter: 0/1]… batch_cost``: one batch of an evaluation.
@@ -79,11 +85,24 @@ BATCH_OF_EVALUATION = re.compile(r"\beta\s*:|\[\s*\d+\s*/\s*\d+\s*\]\s+eta", re.
 TWO_BRACKETS = re.compile(r"\]\s*\[")
 # `` * Acc@1 0.062 Acc@5 0.312``: name and figure without a sign between them.
 BARE_ACCURACY = re.compile(rf"\b(Acc@\d+)\s+({NUMBER})", re.IGNORECASE)
+EVALUATION_LOSS = re.compile(r"(?:eval|val|valid|test)[_/-]loss$", re.IGNORECASE)
+# ``top1 0.875``, ``| top1 | 0.875 |``, ``mIoU is 87.5 %``, ``Accuracy of the network on the 8 test images:
+# 87 %``: read where a line has no other metric, and only with a point or a per cent sign.
+SPOKEN = re.compile(
+    r"(?<![\w./@-])(?P<key>acc(?:uracy|_?top[15]|[15])?|top-?[15](?:_acc)?|m?iou|dice|kappa|(?-i:mAP)|precision|"
+    r"recall|f1(?:[_-]score)?|hmean|auc|psnr|ssim|mae|r?mse|wer|cer|bleu)"
+    r"(?:\s*\|\s*|\s+(?:is\s+|=\s*|(?:of|on)\s[^:=;|]{1,60}[:=]\s*)?)"
+    r"(?P<value>\d+(?=\s?%)|\d+\.\d+)(?![\w.])\s?(?P<unit>%)?",
+    re.IGNORECASE,
+)
 COCO = re.compile(
     rf"Average (?P<what>Precision|Recall)\s+\((?:AP|AR)\) @\[ IoU=(?P<iou>[\d.:]+)\s*\|"
     rf"\s*area=\s*(?P<area>\w+)\s*\|\s*maxDets=\s*(?P<most>\d+)\s*\]\s*=\s*(?P<value>{NUMBER})"
 )
 VOC = re.compile(rf"\b(mAP)\([^)]*\)\s*=\s*({NUMBER})\s*%", re.IGNORECASE)
+
+
+SIGNS = (*COLON, "=", "@")  # between a name and its figure
 
 
 class KeptLines(Generic[Line]):
@@ -230,7 +249,7 @@ def training_line(number: int, text: str) -> TrainingLine:
         names.setdefault(name, key)
         if unit:
             units.setdefault(name, unit)
-    epoch, epochs = _progress(text, EPOCH)
+    epoch, epochs = _progress(text, EPOCH, EPOCH_ZH)
     iterating: tuple[re.Pattern[str], ...] = (ITERATION,)
     if TWO_BRACKETS.search(text):
         iterating = (BRACKETED_ITERATION, ITERATION)
@@ -264,6 +283,7 @@ class EvaluationReader:
 
     def __init__(self) -> None:
         self.found = KeptLines(self._understand)
+        self.losses = KeptLines(self._understand_loss)
         self.model = ModelLines()
         self.last_step: tuple[int, str] | None = None  # of an evaluation: it has the metric of all of them
 
@@ -276,8 +296,14 @@ class EvaluationReader:
         if self.last_step is not None and not self.model.evaluates:
             self.found.add(*self.last_step)
             self.last_step = None
-        if (":" in text or "=" in text or "@" in text) and has_one_of(METRIC_WORDS, text):
+        if has_one_of(METRIC_WORDS, text) and (has_one_of(SIGNS, text) or SPOKEN.search(text)):
             self.found.add(number, text)
+        elif "loss" in text and has_one_of(EVALUATION_WORDS, text):
+            self.losses.add(number, text)
+
+    def all(self) -> tuple[EvaluationLine, ...]:
+        """What was found; where nothing has a metric, the losses of the evaluations."""
+        return self.found.all() or self.losses.all()
 
     @staticmethod
     def _understand(number: int, text: str) -> EvaluationLine | None:
@@ -286,8 +312,22 @@ class EvaluationReader:
         metrics, per_cent = evaluation_metrics(text)
         if not metrics:
             return None
-        epoch, _ = _progress(text, EPOCH)
+        epoch, _ = _progress(text, EPOCH, EPOCH_ZH)
         return EvaluationLine(number, metrics, epoch, per_cent)
+
+    @staticmethod
+    def _understand_loss(number: int, text: str) -> EvaluationLine | None:
+        if TRAINING.search(text) or has_one_of(TIMED_WORDS, text) or BATCH_OF_EVALUATION.search(text):
+            return None
+        of_evaluation = EVALUATION.search(text)
+        losses = {}
+        for key, value, _unit in pairs(text):
+            if EVALUATION_LOSS.match(key) or (of_evaluation and key.lower() == LOSS):
+                losses[LOSS] = value
+        if not losses:
+            return None
+        epoch, _ = _progress(text, EPOCH, EPOCH_ZH)
+        return EvaluationLine(number, losses, epoch)
 
 
 def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
@@ -308,6 +348,10 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
         if METRIC.match(key):
             metrics[key] = number
             per_cent = per_cent or unit == "%"
+    if not metrics:
+        for match in SPOKEN.finditer(text):
+            metrics[match["key"]] = float(match["value"])
+            per_cent = per_cent or match["unit"] is not None
     return metrics, per_cent
 
 

@@ -98,7 +98,7 @@ def _read(path: Path) -> Log:
     return Log(
         count,
         training.all(),
-        evaluation.found.all(),
+        evaluation.all(),
         errors.errors(),
         tuple(complaints.found),
         finite.found,

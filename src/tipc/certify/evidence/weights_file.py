@@ -7,7 +7,7 @@ import io
 import pickle
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -125,6 +125,7 @@ class WeightsInFile:
     path: Path
     error: str = ""
     digests: dict[str, str] = field(default_factory=dict)  # name → as the witness makes them
+    widened: frozenset[str] = frozenset()  # of tensors of 16 bits, as a network of float32 has them
     values: int = 0
     not_finite: tuple[str, ...] = ()
     clips: tuple[Clip, ...] = ()
@@ -132,6 +133,11 @@ class WeightsInFile:
     @property
     def tensors(self) -> int:
         return len(self.digests)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The tensors by what is in them, in each form that a network may have them in."""
+        return self.widened.union(self.digests.values())
 
 
 def find_weights(path: Path) -> Path:
@@ -201,6 +207,7 @@ def _read_weights(path: Path, size: int, changed: int) -> WeightsInFile:
     return WeightsInFile(
         path,
         digests={name: digest(array) for name, array in arrays.items()},
+        widened=frozenset(digest(array) for array in _widened(arrays.values())),
         values=sum(array.size for array in arrays.values()),
         not_finite=tuple(name for name, array in floats.items() if not numpy.isfinite(array).all())[:5],
         clips=tuple(_clips(floats)),
@@ -215,6 +222,17 @@ def digest(array: NDArray[Any]) -> str:
     total = hashlib.sha256(f"{value.dtype.str}{value.shape}".encode())
     total.update(value.reshape(-1).view(numpy.uint8).data)
     return total.hexdigest()[:16]
+
+
+def _widened(arrays: Iterable[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Numbers of 16 bits as float32, which holds every one of them exactly."""
+    import numpy
+
+    for array in arrays:
+        if array.dtype == numpy.float16:
+            yield array.astype(numpy.float32)
+        elif array.dtype == numpy.uint16:  # how a file has bfloat16
+            yield (array.astype(numpy.uint32) << 16).view(numpy.float32)
 
 
 def _clips(arrays: dict[str, NDArray[Any]]) -> Iterator[Clip]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tipc.run.guest.witness.door import Door
 from tipc.run.guest.witness.optimisers import Training, norm_of, part_of
-from tipc.run.guest.witness.tensors import leaves, weights
+from tipc.run.guest.witness.tensors import array, leaves, weights
 
 MOST = 256  # files of either kind; then the last one is replaced
 NOT_WEIGHTS = (".pdopt", ".pdscaler", ".pdstates")
@@ -91,7 +91,7 @@ def compared(training: Training, saved: list[tuple[str, Any]]) -> dict[str, Any]
     same = sum(id(tensor) in ours for _path, tensor in saved)
     if same < len(training.parameters):
         now = set(training.now()["tensors"].values())
-        same = len(now & set(weights(saved)["tensors"].values()))
+        same = len(now & set(weights(saved)["tensors"].values())) + _halved(training, saved)
     told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
     if same < len(training.parameters):
         told.update(_detour(_moved(training, saved)))
@@ -101,6 +101,17 @@ def compared(training: Training, saved: list[tuple[str, Any]]) -> dict[str, Any]
 def _moved(training: Training, saved: list[tuple[str, Any]]) -> list[tuple[str, Any, Any, Any]]:
     """Tensors that training has moved and that are saved by the same name: the name, what is saved, what
     it is now, what it was at the start."""
+    found = []
+    for path, tensor, mine in _by_name(training, saved):
+        stride, before = training.samples[id(mine)]
+        here = _wide(part_of(training.as_left(mine), stride))
+        if (here != before).any():
+            found.append((path, _wide(part_of(tensor, stride)), here, _wide(before)))
+    return found
+
+
+def _by_name(training: Training, saved: list[tuple[str, Any]]) -> list[tuple[str, Any, Any]]:
+    """The tensors that are saved under the name of an optimised one, and that one."""
     if training.network is None:
         return []
     state = training.network.state_dict()
@@ -108,13 +119,37 @@ def _moved(training: Training, saved: list[tuple[str, Any]]) -> list[tuple[str, 
     found = []
     for path, tensor in saved:
         mine = named.get(path, named.get(path.partition(".")[2]))
-        if mine is None or list(mine.shape) != list(tensor.shape):
-            continue
-        stride, before = training.samples[id(mine)]
-        here = _wide(part_of(training.as_left(mine), stride))
-        if (here != before).any():
-            found.append((path, _wide(part_of(tensor, stride)), here, _wide(before)))
+        if mine is not None and list(mine.shape) == list(tensor.shape):
+            found.append((path, tensor, mine))
     return found
+
+
+def _halved(training: Training, saved: list[tuple[str, Any]]) -> int:
+    """How many optimised tensors of 32 bits are saved as they are now, but in 16 bits."""
+    count = 0
+    for _path, tensor, mine in _by_name(training, saved):
+        there = array(tensor)
+        if there.dtype.name not in ("float16", "uint16"):
+            continue
+        here = array(training.as_left(mine))
+        if here.dtype.name == "float32" and _is_half_of(there, here):
+            count += 1
+    return count
+
+
+def _is_half_of(there: Any, here: Any) -> bool:
+    """Numbers of 16 bits are those of 32 bits, rounded or cut off: paddle does either."""
+    import numpy
+
+    if there.dtype.name == "float16":
+        rounded = here.astype("float16")
+        too_far = abs(rounded.astype("float32")) > abs(here)
+        cut = numpy.where(too_far, numpy.nextafter(rounded, numpy.float16(0)), rounded)
+    else:  # bfloat16 is the upper half of a float32; of two that are as near it is the even one
+        bits = here.view("uint32").astype("uint64")
+        cut = bits >> 16
+        rounded = (bits + 0x7FFF + (cut & 1)) >> 16
+    return bool(((there == cut) | (there == rounded)).all())
 
 
 def _detour(moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:

@@ -421,6 +421,8 @@ def part_of(parameter: Any, stride: int) -> Any:
 
     value = parameter.numpy() if hasattr(parameter, "numpy") else parameter
     value = value.reshape(-1)[::stride]
+    if value.dtype.name == "uint16":  # how bfloat16 comes: the upper half of a float32
+        value = (value.astype("uint32") << 16).view("float32")
     return numpy.array(value, dtype=numpy.float32)
 
 

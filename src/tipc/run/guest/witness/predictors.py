@@ -43,6 +43,8 @@ class Seen:
         # Of the next run's inputs: their size, and a fingerprint of each sample.
         self.rows: dict[str, tuple[int, list[str]]] = {}
         self.samples: set[str] = set()  # fingerprints of samples
+        self.fed: list[str] = []  # of the latest run's: it may run again without being fed
+        self.answered: set[str] = set()  # of those whose outputs were kept
         self.room = ANSWERS
         self.begun = 0.0
         self.predictor: Any = None  # one that computes in int8: it is asked at the end
@@ -59,6 +61,11 @@ class Seen:
         """Whether inputs of the next run may still be kept."""
         kept = len(self.facts["kept"]) + (self.latest is not None)
         return kept < KEPT and self.facts["runs"] < LOOKED_AT
+
+    @property
+    def wants_answers(self) -> bool:
+        """Whether outputs of the next run may be kept without its inputs."""
+        return not self.keeps and self.room > 0 and self.facts["runs"] < LOOKED_AT
 
 
 class Predictors(Door):
@@ -192,6 +199,7 @@ class Predictors(Door):
     def _begin(self, seen: Seen) -> None:
         """A run begins: the one before it is complete."""
         self._settle(seen)
+        seen.fed = self._samples(seen) or seen.fed
         if seen.keeps and seen.inputs and all(value is not None for value in seen.inputs.values()):
             print_ = "".join(seen.print_of(name, value) for name, value in seen.inputs.items())
             if print_ not in seen.known and len(seen.inputs) == len(seen.shapes):
@@ -201,7 +209,7 @@ class Predictors(Door):
                 seen.outputs = {}
                 if seen.predictor is not None and not seen.example:
                     seen.example = dict(seen.inputs)
-        elif not seen.keeps and seen.room > 0 and not seen.samples.issuperset(self._samples(seen)):
+        elif seen.wants_answers and not seen.answered.issuperset(seen.fed):
             seen.latest = {"inputs": {}}
             seen.outputs = {}
         seen.begun = time.perf_counter()
@@ -258,6 +266,8 @@ class Predictors(Door):
             run["inputs"] = {name: keys[f"i{name}"] for name in run["inputs"]}
             run["outputs"] = {name: keys[f"o{name}"] for name in outputs}
             seen.facts["kept"].append(run)
+            if outputs:
+                seen.answered.update(seen.fed)
 
     # ------------------------------------------------------------------------- models of paddle.jit.load
     def _load(self, _note: None, model: Any, path: Any, *_args: Any, **_kwargs: Any) -> None:

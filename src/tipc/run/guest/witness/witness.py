@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ class Witness:
         self.telling = telling
         self.silent = False
         self.own_seconds = 0.0
+        self.one_at_a_time = threading.RLock()
         self.paddle: Any = None
         self.problem = ""
         self.at_work: Callable[[], None] | None = None  # called when the script has begun with its work
@@ -112,6 +114,10 @@ class Witness:
 
     def tell(self, *, final: bool = False) -> None:
         """Report what was seen so far."""
+        with self.one_at_a_time:
+            self._tell(final=final)
+
+    def _tell(self, *, final: bool) -> None:
         if self.inherited is not None and self.inherited == self.done:
             return
         facts: dict[str, Any] = {"rank": self.telling.rank, "pid": os.getpid(), "doors": {}}
@@ -153,6 +159,7 @@ class Witness:
 
     def _forked(self) -> None:
         """In a process that the script has forked."""
+        self.one_at_a_time = threading.RLock()  # a thread that is not here may have had the old one
         if self._over:
             return
         self.telling.fork()
