@@ -31,16 +31,34 @@ def test_a_sitecustomize_of_the_repository_does_not_decide_the_exit_code(path: s
     assert call(tmp_path, path.format(here=tmp_path), "no-such-command").returncode == 2
 
 
-def test_a_module_path_of_other_folders_stays(tmp_path: Path) -> None:
+def test_it_starts_anew_only_where_something_of_the_repository_is_loaded(tmp_path: Path) -> None:
     site, repo = tmp_path / "site", tmp_path / "repo"
     for folder in (site, repo):
         folder.mkdir()
     (site / "sitecustomize.py").write_text(TELLS)
-    done = call(repo, f"{site}:.", "--version")
-    # Python has started twice, and the second time without the repository's own folder.
-    assert done.stdout.count("PYTHONPATH is") == 2
-    assert f"PYTHONPATH is {site}\n" in done.stdout
+    assert call(repo, f"{site}:.", "--version").stdout.startswith(f"PYTHONPATH is {site}:.\n")
+    (repo / "sitecustomize.py").write_text("print('of the repository')\n")
+    lines = call(repo, f".:{site}", "--version").stdout.splitlines()
+    assert lines[:2] == ["of the repository", f"PYTHONPATH is {site}"]
     assert call(repo, str(site), "--version").stdout.count("PYTHONPATH is") == 1
+
+
+def test_a_package_of_the_repository_is_not_imported_and_its_steps_get_the_whole_path(tmp_path: Path) -> None:
+    (tmp_path / "rich").mkdir()
+    (tmp_path / "rich/__init__.py").write_text("raise SystemExit(0)\n")
+    text = (
+        "import os, tipc.cli.main as main; main.without_modules_of_the_repository();"
+        "import rich; print(rich.__file__, os.environ['PYTHONPATH'])"
+    )
+    script = tmp_path / "elsewhere" / "script.py"
+    script.parent.mkdir()
+    script.write_text(text)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": "."},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.endswith(" .\n")
+    assert str(tmp_path) not in done.stdout
 
 
 def test_the_current_directory_and_what_is_in_it_are_here(

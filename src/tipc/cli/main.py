@@ -195,10 +195,10 @@ def console() -> None:
 
 
 def without_modules_of_the_repository() -> None:
-    """Start anew where PYTHONPATH has parts inside of the current directory; the steps get all of it.
+    """Import nothing more from parts of PYTHONPATH inside of the current directory; the steps get all of it.
 
     Many repositories want `PYTHONPATH=.`. It is for their scripts: a ``sitecustomize`` or a ``rich`` that
-    lies there is none of ours.
+    lies there is none of ours. Where one of them is loaded already, start anew without.
     """
     whole = os.environ.pop(WHOLE_PATH, None)
     if whole is not None:
@@ -208,13 +208,30 @@ def without_modules_of_the_repository() -> None:
     if not path or sys.flags.ignore_environment:
         return
     entries = path.split(os.pathsep)
-    kept = [entry for entry in entries if not is_here(entry)]
+    theirs = {os.path.realpath(entry) for entry in entries if is_here(entry)}
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    if len(kept) == len(entries) or is_here(ours):
+    theirs.discard(os.path.realpath(ours))
+    if not theirs:
         return
+    if not any(came_from(module, theirs) for module in list(sys.modules.values())):
+        sys.path[:] = [place for place in sys.path if os.path.realpath(place) not in theirs]
+        return
+    kept = [entry for entry in entries if os.path.realpath(entry) not in theirs]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(kept), WHOLE_PATH: path}
     program = os.path.join(ours, "tipc", "__main__.py")
     os.execve(sys.executable, [sys.executable, program, *sys.argv[1:]], environment)
+
+
+def came_from(module: object, places: set[str]) -> bool:
+    """Whether a module, or the package that it belongs to, lies in one of these folders of modules."""
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return False
+    folder = os.path.dirname(os.path.realpath(file))
+    depth = getattr(module, "__name__", "").count(".") + hasattr(module, "__path__")
+    for _ in range(depth):
+        folder = os.path.dirname(folder)
+    return folder in places
 
 
 def is_here(folder: str) -> bool:
