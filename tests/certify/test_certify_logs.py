@@ -279,6 +279,29 @@ def test_an_error_that_was_handled_is_told_from_one_that_escaped(text: str, tmp_
     assert error.handled
 
 
+CPP = "C++ Traceback (most recent call last):\nNo stack trace in paddle\nError Message Summary:\n"
+SIGTERM = (
+    "FatalError: `Termination signal` is detected by the operating system.\n  [SignalInfo: *** SIGTERM\n"
+)
+SIGSEGV = (
+    "FatalError: `Segmentation fault` is detected by the operating system.\n  [SignalInfo: *** SIGSEGV\n"
+)
+
+
+def test_a_worker_that_was_ended_by_its_pool_is_no_crash(tmp_path: Path) -> None:
+    errors = read_log(write(tmp_path, CPP + SIGTERM + CPP + CPP + SIGTERM + SIGTERM)).errors
+    assert len(errors) == 6
+    assert all(one.handled for one in errors)
+
+
+@pytest.mark.parametrize(
+    "text", [CPP + SIGSEGV, CPP + SIGTERM + CPP + SIGSEGV, CPP + CPP + SIGTERM + SIGSEGV]
+)
+def test_a_worker_that_crashed_is_told_from_one_that_was_ended(text: str, tmp_path: Path) -> None:
+    errors = read_log(write(tmp_path, text)).errors
+    assert "Segmentation fault" in [one.text for one in errors if not one.handled][-1]
+
+
 def test_a_warning_of_python_handles_nothing(tmp_path: Path) -> None:
     text = "  warnings.warn(message)\nTraceback (most recent call last):\nOSError: no server\ngoes on\n"
     [error] = read_log(write(tmp_path, text)).errors

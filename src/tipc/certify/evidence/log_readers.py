@@ -11,6 +11,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -363,6 +364,10 @@ DEATH = re.compile(
     r"Unavailable|Unimplemented|ResourceExhausted|PreconditionNotMet|PermissionDenied)Error?\)?:? "
 )
 DEATH_WORDS = ("fault", "Abort", "Killed", "Error", "C++")  # one of them is in each; quicker to look for
+CPP_TRACEBACK = "C++ Traceback (most recent call last)"
+# A worker that its pool has ended: paddle says so as of a crash. Had the step itself been, it would not have
+# ended well.
+TERMINATED = "FatalError: `Termination signal` is detected"
 ERROR = re.compile(
     r"^[\s│|]*(?P<name>[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Warning|Exit|Stop\w*))\b(?::\s*.*|\s*[│|]?)$"
 )
@@ -379,6 +384,7 @@ class ErrorReader:
     def __init__(self) -> None:
         self.found: list[ErrorLine] = []
         self.open: ErrorLine | None = None  # a traceback whose error is still to come
+        self.of_cpp: list[int] = []  # tracebacks of C++ in ``found`` whose error is still to come
         self.previous = ""
 
     def feed(self, number: int, text: str) -> None:
@@ -388,10 +394,21 @@ class ErrorReader:
             self.open = ErrorLine(number, text.strip()[:200], handled=bool(WARNING.search(self.previous)))
         elif self.open is not None:
             self._inside(number, text)
+        elif TERMINATED in text:
+            self._terminated(ErrorLine(number, text.strip()[:200], handled=True))
         elif any(word in text for word in DEATH_WORDS) and DEATH.search(text):
+            if CPP_TRACEBACK in text:
+                self.of_cpp.append(len(self.found))
             self._add(ErrorLine(number, text.strip()[:200]))
         if text and not text.isspace():
             self.previous = text
+
+    def _terminated(self, error: ErrorLine) -> None:
+        """A process was ended by another: its traceback is no error, either."""
+        if self.of_cpp and self.of_cpp[-1] < len(self.found):
+            place = self.of_cpp.pop()
+            self.found[place] = replace(self.found[place], handled=True)
+        self._add(error)
 
     def _inside(self, number: int, text: str) -> None:
         assert self.open is not None

@@ -11,10 +11,11 @@ UNIT = r"(?i:[A-Za-z]+/(?:sec(?:ond)?s?|s)\b|sec(?:ond)?s?\b|ms\b|s\b|%)"
 LOSS_ZH, RATE_ZH = "损失", "学习率"
 METRICS_ZH = ("准确率", "正确率", "精确率", "召回率", "精度", "交并比")
 # A name begins where no other goes on: else a line of 4,000 letters would be tried from each of them. Words
-# of Chinese have no blank before them; what is found on the training images is no metric.
+# of Chinese have no blank before them, and are looked for only where one of their first letters stands; what
+# is found on the training images is no metric.
 KEY = (
     r"(?:(?<![A-Za-z0-9_./@-])[A-Za-z_][A-Za-z0-9_./@-]*"
-    rf"|{LOSS_ZH}|{RATE_ZH}|(?<!训练)(?<!训练集)(?:{'|'.join(METRICS_ZH)}))"
+    rf"|(?=[损学准正精召交])(?:{LOSS_ZH}|{RATE_ZH}|(?<!训练)(?<!训练集)(?:{'|'.join(METRICS_ZH)})))"
 )
 COLON = ":："  # the wide one of Chinese, too
 KIND = r"(?:(?:np\.|numpy\.)?(?:float\d*|array)\(\s*)?"  # ``np.float64(0.5)``, ``array([0.5])``
