@@ -20,7 +20,7 @@ from tipc.run.record.facts import load_facts
 
 GUEST = Path(__file__).parent / "_witness_guest.py"
 TURNS, STEPS = 15, 4
-COLD, WARM = 9, 30  # commands of each; a warm one takes a fifth of the time, and is as noisy
+COLD, WARM = 16, 60  # commands of each; a warm one takes a third of the time, and is as noisy
 TRAINING = 0.03
 INFERENCE = 0.05
 
