@@ -178,6 +178,16 @@ def test_what_is_no_metric_of_an_evaluation_is_left_out(line: str, tmp_path: Pat
     assert not evaluations(tmp_path, line)
 
 
+def test_a_table_of_classes_is_not_taken_for_the_result_that_stands_before_it(tmp_path: Path) -> None:
+    text = (
+        "[06:10:01] [EVAL] images: 8, mIoU: 0.4832, Dice: 0.6174, Class IoU: [0.7161 0.2502]\n"
+        "[06:10:01] [EVAL] class   0   IoU 0.7161   Dice 0.8346\n"
+        "[06:10:01] [EVAL] class   1   IoU 0.2502   Dice 0.4003\n"
+    )
+    [line] = evaluations(tmp_path, text)
+    assert (line.metrics["mIoU"], line.metrics["Dice"]) == (0.4832, 0.6174)
+
+
 def test_a_loss_of_an_evaluation_counts_only_where_there_is_no_metric(tmp_path: Path) -> None:
     rows = evaluations(tmp_path, "Validation loss: 0.25\nValidation acc: 0.5\n")
     assert [dict(row.metrics) for row in rows] == [{"acc": 0.5}]

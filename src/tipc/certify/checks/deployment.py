@@ -296,7 +296,8 @@ def by_files(
             remedy="evaluate the images, prepared as for the deployment",
             evidence=evidence,
         )
-    if shared and len(opened) <= FILES:  # of more, those that were fed may not be among those looked at
+    # Of more files, those that were fed may not be among those looked at; nor after a warm-up with noise.
+    if shared and len(opened) <= FILES and fed_no_more_than(scene, deployed, len(fed)):
         why = not_of_its_files(pictures, fed, one, other)
     if why is not None:
         return unchecked(
@@ -439,6 +440,11 @@ def fed_pictures(scene: CellScene, step: Step) -> NDArray[Any] | None:
         if parts:
             return np.asarray(np.concatenate(parts))
     return None
+
+
+def fed_no_more_than(scene: CellScene, step: Step, count: int) -> bool:
+    """Whether the predictors of a step were fed so many different samples at most."""
+    return all(predictor.different_samples <= count for predictor in predictors_seen(scene.facts(step)))
 
 
 def pictures_of(

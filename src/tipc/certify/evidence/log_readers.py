@@ -284,6 +284,7 @@ class EvaluationReader:
 
     def __init__(self) -> None:
         self.found = KeptLines(self._understand)
+        self.spoken = KeptLines(self._understand_spoken)
         self.losses = KeptLines(self._understand_loss)
         self.model = ModelLines()
         self.last_step: tuple[int, str] | None = None  # of an evaluation: it has the metric of all of them
@@ -297,20 +298,39 @@ class EvaluationReader:
         if self.last_step is not None and not self.model.evaluates:
             self.found.add(*self.last_step)
             self.last_step = None
-        if has_one_of(METRIC_WORDS, text) and (has_one_of(SIGNS, text) or SPOKEN.search(text)):
-            self.found.add(number, text)
-        elif "loss" in text and has_one_of(EVALUATION_WORDS, text):
+        if has_one_of(METRIC_WORDS, text):
+            if has_one_of(SIGNS, text):
+                self.found.add(number, text)
+            # A table of classes may follow what was found of all of them.
+            if not self.found.first and SPOKEN.search(text):
+                self.spoken.add(number, text)
+        if "loss" in text and has_one_of(EVALUATION_WORDS, text):
             self.losses.add(number, text)
 
     def all(self) -> tuple[EvaluationLine, ...]:
-        """What was found; where nothing has a metric, the losses of the evaluations."""
-        return self.found.all() or self.losses.all()
+        """What was found; where nothing has a metric with a sign, those in sentences and tables, and where
+        there is none, either, the losses of the evaluations."""
+        return self.found.all() or self.spoken.all() or self.losses.all()
 
     @staticmethod
     def _understand(number: int, text: str) -> EvaluationLine | None:
         if TRAINING.search(text) or has_one_of(TIMED_WORDS, text) or BATCH_OF_EVALUATION.search(text):
             return None
         metrics, per_cent = evaluation_metrics(text)
+        if not metrics:
+            return None
+        epoch, _ = _progress(text, EPOCH, EPOCH_ZH)
+        return EvaluationLine(number, metrics, epoch, per_cent)
+
+    @staticmethod
+    def _understand_spoken(number: int, text: str) -> EvaluationLine | None:
+        if TRAINING.search(text) or has_one_of(TIMED_WORDS, text) or BATCH_OF_EVALUATION.search(text):
+            return None
+        metrics = {}
+        per_cent = False
+        for match in SPOKEN.finditer(text):
+            metrics[match["key"]] = float(match["value"])
+            per_cent = per_cent or match["unit"] is not None
         if not metrics:
             return None
         epoch, _ = _progress(text, EPOCH, EPOCH_ZH)
@@ -349,10 +369,6 @@ def evaluation_metrics(text: str) -> tuple[dict[str, float], bool]:
         if METRIC.match(key):
             metrics[key] = number
             per_cent = per_cent or unit == "%"
-    if not metrics:
-        for match in SPOKEN.finditer(text):
-            metrics[match["key"]] = float(match["value"])
-            per_cent = per_cent or match["unit"] is not None
     return metrics, per_cent
 
 

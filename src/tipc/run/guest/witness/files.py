@@ -91,7 +91,9 @@ def compared(training: Training, saved: list[tuple[str, Any]]) -> dict[str, Any]
     same = sum(id(tensor) in ours for _path, tensor in saved)
     if same < len(training.parameters):
         now = set(training.now()["tensors"].values())
-        same = len(now & set(weights(saved)["tensors"].values())) + _halved(training, saved)
+        same = len(now & set(weights(saved)["tensors"].values()))
+    if same < len(training.parameters):
+        same += _halved(training, saved)
     told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
     if same < len(training.parameters):
         told.update(_detour(_moved(training, saved)))
