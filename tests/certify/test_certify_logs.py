@@ -429,6 +429,13 @@ HOSTILE = (
     "(" * 4000,
     "ERROR " * 600,
     "\x1b]" * 2000,
+    "loss: 1, epoch" + " " * 3900 + "x",
+    "blanks: loss:" + " " * 3900 + "x",
+    "digits: loss: " + "1" * 3900 + "x",
+    "share: acc: " + "1" * 3900 + ".1x",
+    "nan: loss nan a" + " " * 3900 + "x",
+    "[nan: loss:" + " " * 3900 + "nan_",
+    "class" + " " * 3900 + "iou: nan",
 )
 
 

@@ -27,12 +27,12 @@ BARE = r"[-+]?(?i:nan|inf(?:inity)?)"
 NO_FIGURE = re.compile(
     rf"(?P<key>{KEY})(?:\(\w+\))?[\"']?(?:"
     # ``loss: nan``, ``'loss': [nan``, ``| loss | nan |``, ``loss: tensor(nan``
-    rf"\s*[{COLON}=|]\s*(?:[A-Za-z_][A-Za-z0-9_.]{{0,19}}\(\s*)?(?:Tensor\([^()\[]{{0,120}})?[\[(\"']*\s*(?P<value>{BARE})(?![\w(])|"
+    rf"\s*[{COLON}=|]\s*(?:[A-Za-z_][A-Za-z0-9_.]{{0,19}}\(\s*)?(?:Tensor\([^()\[]{{0,120}})?(?:[\[(\"']+\s*)?(?P<value>{BARE})(?![\w(])|"
     # ``loss nan``, ``Acc@1 nan Acc@5 nan``: a sentence goes on otherwise
-    rf"\s+(?P<bare>{BARE})(?=\s*(?:$|[,;|/%)\]}}]|[A-Za-z_][\w@./-]*\s*[:=]?\s*[-+]?(?:\d|(?i:nan|inf)))))"
+    rf"\s+(?P<bare>{BARE})(?=\s*(?:$|[,;|/%)\]}}]|[A-Za-z_][\w@./-]*\s*(?:[:=]\s*)?[-+]?(?:\d|(?i:nan|inf)))))"
 )
 # A class of which there is no sample has no metric: the mean leaves it out.
-ONE_CLASS = re.compile(r"(?:\b(?:class|category|label)(?:_?id)?|类别?)\s*[:=：#]?\s*\[?\d", re.IGNORECASE)
+ONE_CLASS = re.compile(r"(?:\b(?:class|category|label)(?:_?id)?|类别?)\s*(?:[:=：#]\s*)?\[?\d", re.IGNORECASE)
 WORDS = re.compile(r"nan(?![a-z_])"), re.compile(r"inf(?:inity)?(?![a-z_])")  # of small letters
 
 

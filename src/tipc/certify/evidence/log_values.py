@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 
 # Letters of either case only where a word has them: a whole pattern without case takes half as long again.
-NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|(?i:nan|inf(?:inity)?))"
+# In no pattern here two repeats of the same letters stand side by side, nor around something that may be left
+# out (`\s*:?\s*`): on a line of 4,000 blanks or digits each way to share them would be tried.
+NUMBER = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|(?i:nan|inf(?:inity)?))"
 UNIT = r"(?i:[A-Za-z]+/(?:sec(?:ond)?s?|s)\b|sec(?:ond)?s?\b|ms\b|s\b|%)"
 LOSS_ZH, RATE_ZH = "损失", "学习率"
 METRICS_ZH = ("准确率", "正确率", "精确率", "召回率", "精度", "交并比")
@@ -22,15 +24,15 @@ KIND = r"(?:(?:np\.|numpy\.)?(?:float\d*|array)\(\s*)?"  # ``np.float64(0.5)``, 
 PAIR = re.compile(
     # A quote may end the name, as in JSON, and numpy say what kind of a number follows. A unit may be
     # glued to its number (``5.46512s``); any other letter there makes it no number.
-    rf"(?P<key>{KEY})(?:\(\w+\))?[\"']?\s*[{COLON}=]\s*{KIND}\[?\s*(?P<value>{NUMBER})"
+    rf"(?P<key>{KEY})(?:\(\w+\))?[\"']?\s*[{COLON}=]\s*{KIND}(?:\[\s*)?(?P<value>{NUMBER})"
     rf"(?=(?:{UNIT})|(?![A-Za-z0-9_]|\.\d))(?:\s*/\s*(?P<total>\d+))?\]?\s*(?P<unit>{UNIT})?"
 )
-COUNT = rf"[\"']?\s*[{COLON}=]?\s*\[?\s*(\d+)(?:\s*/\s*(\d+))?"
+COUNT = rf"[\"']?\s*(?:[{COLON}=]\s*)?(?:\[\s*)?(\d+)(?:\s*/\s*(\d+))?"
 EPOCH = re.compile(rf"(?<![A-Za-z0-9_])epoch\b{COUNT}", re.IGNORECASE)
 EPOCH_ZH = re.compile(r"第\s*(\d+)(?:\s*/\s*(\d+))?\s*轮")
 ITERATION = re.compile(rf"(?<![A-Za-z0-9_])(?:iter(?:ation)?s?|global_step)\b{COUNT}", re.IGNORECASE)
 # ``Epoch: [0] [3/4]``: the iteration stands behind the epoch, without a name.
-BRACKETED_ITERATION = re.compile(r"\bepoch\b\s*:?\s*\[\d+\]\s*\[\s*(\d+)\s*/\s*(\d+)\s*\]", re.IGNORECASE)
+BRACKETED_ITERATION = re.compile(r"\bepoch\b\s*(?::\s*)?\[\d+\]\s*\[\s*(\d+)\s*/\s*(\d+)\s*\]", re.IGNORECASE)
 PARENTHESIS = re.compile(r"\([^()]*\)")
 METRIC_NAME = (
     r"m?iou|dice|kappa|acc\w*|acc@\d|top-?[15]\w*|m?ap\w{0,2}|hmean|precision|recall|f1\w*|f[_-]?score|psnr|"
