@@ -294,6 +294,24 @@ def test_when_the_server_with_packages_dies_the_other_serves(bad: tuple[Bench, L
     assert bench.eventually(lambda: bench.run(executor, task).warm and server not in executor.warmth.servers)
 
 
+@pytest.mark.parametrize("bad", [""], indirect=True)
+def test_when_a_server_is_let_go_the_one_with_packages_goes_with_it_and_steps_run_on(
+    bad: tuple[Bench, LocalExecutor, str],
+) -> None:
+    bench, executor, python = bad
+    assert extended(bench, executor, ["pack"]) is not None
+    [origin] = [server for server in executor.warmth.servers if server.origin is None]
+    executor._forget(origin)
+    assert not executor.warmth.servers
+    script = str(bench.script("import pack; print(1)", "a.py"))
+    for number in range(12):  # their sockets take the places of those that were closed
+        executor.start(bench.task(python, script, name=f"{number}"))
+    ended = []
+    while len(ended) < 12:
+        ended += executor.wait(1.0)
+    assert {outcome.exit_code for _ticket, outcome in ended} == {0}
+
+
 def test_a_server_is_asked_once_for_packages(stage: Bench, warm: LocalExecutor) -> None:
     for server in warm.warmth.servers:
         assert warm.warmth.packages_seen(server, ["pack"]) is None

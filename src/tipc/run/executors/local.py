@@ -300,10 +300,11 @@ class LocalExecutor:
             self._forget(old)
 
     def _forget(self, server: WarmServer) -> None:
-        with contextlib.suppress(KeyError, ValueError):
-            self._selector.unregister(server.spawner.socket)
-        self.warmth.retire(server)
-        self._unpark(server)
+        for gone in self.warmth.retire(server):
+            # Closed as it is: the number of its descriptor is free, and the next socket may have it.
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(gone.spawner.socket)
+            self._unpark(gone)
 
     def _hear_server(self, server: WarmServer) -> None:
         """A warm server is ready, or has gone."""

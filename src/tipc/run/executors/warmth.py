@@ -295,14 +295,18 @@ class Warmth:
             self._installed[server.kind] = server.installed
         return False
 
-    def retire(self, server: WarmServer) -> None:
-        """Give it nothing more to do; it leaves when its last step has ended."""
-        if server in self.servers:
-            self.servers.remove(server)
-            self._retired.append(server)
-            server.spawner.let_go()
-            for branch in [other for other in self.servers if other.origin is server]:
-                self.retire(branch)
+    def retire(self, server: WarmServer) -> list[WarmServer]:
+        """Give it and its forks nothing more to do; they leave when their last steps have ended. All of
+        them."""
+        if server not in self.servers:
+            return []
+        self.servers.remove(server)
+        self._retired.append(server)
+        server.spawner.let_go()
+        gone = [server]
+        for branch in [other for other in self.servers if other.origin is server]:
+            gone += self.retire(branch)
+        return gone
 
     def close(self) -> None:
         """Let every server end."""
