@@ -61,6 +61,7 @@ def test_constants_that_are_set_before_the_import_are_told_and_those_after_are_n
         "import paddle\n  broken",
         "import paddle\x00",
         "if a:\n    b\n" + "elif a:\n    b\n" * 5000 + "import paddle",
+        "if a:\n    b\n" + "elif a:\n    b\n" * 600 + "import paddle",
         "a = " + "(" * 500 + ")" * 500 + "\nimport paddle",
         "a = " + "-" * 50000 + "1\nimport paddle",
         "",
@@ -68,6 +69,11 @@ def test_constants_that_are_set_before_the_import_are_told_and_those_after_are_n
 )
 def test_what_is_not_plain_is_not_told(tmp_path: Path, text: str) -> None:
     assert told(tmp_path, text) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_python_says_of_a_scripts_strings_is_not_said_here(tmp_path: Path) -> None:
+    assert told(tmp_path, "NUMBER = '\\d+'\nimport paddle") == {}
 
 
 def test_the_repositorys_own_modules_are_followed_in_their_order(tmp_path: Path) -> None:

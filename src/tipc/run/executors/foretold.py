@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def variables_before_paddle(script: Path, cwd: Path) -> dict[str, str] | None:
         if reading.comes_to_paddle(script):
             return reading.variables
         text = _read(script)
-    except (_NotPlainError, OSError):
+    except (_NotPlainError, OSError, RecursionError):  # of hundreds of `elif`, one in the other
         return None
     # Perhaps in a function. What that does before is not looked at.
     if PADDLE.search(text) and not VARIABLES.search(text):
@@ -53,7 +54,9 @@ class _Reading:
             return False
         self._seen.add(file)
         try:
-            tree = ast.parse(_read(file))
+            with warnings.catch_warnings():  # of the repository's strings: they are for its own users
+                warnings.simplefilter("ignore")
+                tree = ast.parse(_read(file))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise _NotPlainError from error  # Python will say so
         return self._follow(tree.body, file, surely=True)
