@@ -356,7 +356,8 @@ UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "the evaluation feeds a part of its images": (
         seen("eval", images=tuple(f"{n}.png" for n in range(40))), "TT905", "40 images were opened",
     ),
-    "the model comes out of memory": (predicted(digests={}), "TP308", "out of memory"),
+    "the model comes out of memory": (predicted(digests={}, model=""), "TP308", "out of memory"),
+    "the model was rewritten while it was read": (predicted(digests={}), "TP308", "written to before it"),
     "a tensor was changed a little after training": (
         saved(at_step=6, trained=1, apart=0.5, changed="head.weight"), "TT902", "head.weight is not",
     ),

@@ -13,6 +13,7 @@ from tipc.run.guest import opened_files
 from tipc.run.guest.hearing import Hearing
 from tipc.run.guest.opened_files import OpenedFiles
 from tipc.run.guest.witness.telling import Telling, connect
+from tipc.run.record.step_facts import facts_from_told
 
 
 @pytest.fixture
@@ -68,6 +69,33 @@ def test_a_file_that_is_written_to_while_it_is_read_has_no_digest(model: Path) -
     files.open(str(model), "as it is now")
     files.finish()
     assert files.digests == {"as it is now": digest_of(model)}
+
+
+def test_a_file_that_never_ends_is_read_no_farther_than_it_was_long(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = OpenedFiles()
+    files.open(str(model), "key")
+    monkeypatch.setattr(os, "read", lambda _descriptor, size: b"x" * size)
+    files.finish()
+    monkeypatch.undo()
+    assert files.left == opened_files.LIMIT - model.stat().st_size
+
+
+def test_a_model_of_which_one_file_could_not_be_read_has_no_digest() -> None:
+    predictor = {
+        "model": "/m.pdmodel", "params": "/m.pdiparams", "engine": "paddle", "device": "cpu",
+        "precision": "fp32",
+        "threads": 1, "runs": 1, "seconds": 0.1, "run_seconds": [0.1], "batch_sizes": [1], "samples": 1,
+        "kept": [], "digests": {"/m.pdmodel": "a.0", "/m.pdiparams": "a.1"},
+    }  # fmt: skip
+    told = {"rank": 0, "pid": 1, "paddle": "3.1.1", "doors": {}, "predictors": [predictor]}
+    process = {"pid": 1, "facts": told, "final": True, "dropped": 0}
+    found = []
+    for digests in ({"a.0": "one", "a.1": "other"}, {"a.0": "one"}):
+        heard = {"processes": [process], "arrays": [], "digests": digests}
+        found.append(facts_from_told(heard, frozenset()).processes[0].predictors[0].digests)
+    assert found == [{"/m.pdmodel": "one", "/m.pdiparams": "other"}, {}]
 
 
 def test_another_file_of_the_same_name_has_its_own_digest(model: Path) -> None:

@@ -95,6 +95,9 @@ FINDINGS_MODEL = {
     "{model}; this chain exports none": "{model}；这条链不导出模型",
     "{model}, samples: {samples}": "{model}，{samples} 个样本",
     "it ran {model}, which is not what this chain exported": "它运行的是 {model}，不是这条链导出的模型",
+    "{model} was too large to read, or written to before it was read: which one it ran is not known": (
+        "{model} 过大，或在读取之前被改写：运行的是哪个模型无从知道"
+    ),
     "it gave its predictor a model out of memory: which one is not known": (
         "它从内存把模型交给预测器：不知道是哪个模型"
     ),

@@ -81,6 +81,12 @@ def runs_the_exported_model(scene: StepScene) -> Iterator[Outcome]:
             "it ran {model}, which is not what this chain exported", model=shown(scene, ran[0].model)
         )
         yield failed(told, evidence=evidence)
+    elif ran[0].model:
+        told = wording(
+            "{model} was too large to read, or written to before it was read: which one it ran is not known",
+            model=shown(scene, ran[0].model),
+        )
+        yield unchecked(told, evidence=evidence)
     else:
         yield unchecked(
             "it gave its predictor a model out of memory: which one is not known", evidence=evidence

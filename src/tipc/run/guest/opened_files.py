@@ -24,6 +24,7 @@ class _Reading:
         self.keys = keys  # by which the witness will know the digest; several if it is opened again
         self.descriptor = descriptor
         self.state = _identity(state)
+        self.left = state.st_size
         self.total = hashlib.sha256()
 
 
@@ -74,7 +75,8 @@ class OpenedFiles:
         except OSError:
             block = b""
         reading.total.update(block)
-        if not block:
+        reading.left -= len(block)
+        if not block or reading.left < 0:  # it grows, perhaps for ever
             self._todo.popleft()
             self._close(reading)
 

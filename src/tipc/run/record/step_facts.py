@@ -253,11 +253,13 @@ def _process(told: Mapping[str, Any], keys: frozenset[str]) -> ProcessFacts:
 
 
 def _with_digests(facts: ProcessFacts, known: Mapping[str, str]) -> ProcessFacts:
-    """Put the keeper's digests of the files that predictors opened in the place of their keys; what it could
-    not read has none."""
+    """Put the keeper's digests of the files that predictors opened in the place of their keys. Where it could
+    not read one of them there are none: the other alone does not say which model it was."""
     predictors = []
     for predictor in facts.predictors:
-        digests = {path: known[key] for path, key in predictor.digests.items() if key in known}
+        digests = {}
+        if known.keys() >= set(predictor.digests.values()):
+            digests = {path: known[key] for path, key in predictor.digests.items()}
         predictors.append(replace(predictor, digests=digests))
     return replace(facts, predictors=tuple(predictors))
 
