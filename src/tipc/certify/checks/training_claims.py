@@ -335,12 +335,12 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
             backwards=training.backwards,
         )
     if scene.step.processes <= 1 and len(told) == training.backwards:
-        untold = epochs_between(epochs_told)
-        if untold:
+        untold = epoch_between(epochs_told)
+        if untold is not None:
             return wording(
                 "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}",
                 lines=len(told),
-                epoch=untold[0],
+                epoch=untold,
             )
     epochs = argument_number(scene.step.argv, EPOCH_OPTIONS) or 0
     if batches < epochs:
@@ -352,8 +352,9 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     return None
 
 
-def epochs_between(told: set[int]) -> list[int]:
-    """The epochs that are missing between the first and the last one."""
-    if not told:
-        return []
-    return sorted(set(range(min(told), max(told))) - told)
+def epoch_between(told: set[int]) -> int | None:
+    """The first epoch that is missing between the first and the last one; None: none is."""
+    for before, after in pairwise(sorted(told)):
+        if after > before + 1:
+            return before + 1
+    return None
