@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from certify_facts import Honest, training_facts, weights_of
 
-from tipc.certify.evidence.images_left import images_never_opened
+from tipc.certify.evidence.images_left import images_in, images_never_opened
 from tipc.certify.verdict import PASS, UNCHECKED, Finding
 from tipc.run.record.results import Run
 from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
@@ -79,6 +79,12 @@ def test_images_that_were_left_out_on_purpose_or_may_have_been_opened_are_not_co
 ) -> None:
     process = ProcessFacts(0, 1, "3.1.1", {}, images=tuple(images[:4]), **fields)
     assert images_never_opened(process, argv) == left
+
+
+def test_a_folder_that_is_gone_holds_no_image(images: list[str], tmp_path: Path) -> None:
+    gone = tmp_path / "unpacked" / "train"
+    assert images_in(gone) == images_in(gone, below=True) == []
+    assert len(images_in(Path(images[0]).parent)) == 4
 
 
 def test_a_network_that_is_mostly_frozen_and_was_not_loaded_is_a_remark(run: Run, judge: Judge) -> None:

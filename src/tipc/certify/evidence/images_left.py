@@ -129,11 +129,11 @@ def different_pictures(pictures: Iterable[NDArray[Any]]) -> int:
 def images_in(folder: Path, *, below: bool = False) -> list[str]:
     """The images of a folder, or of all folders below it, too; none where there are too many files."""
     found = []
-    files = folder.iterdir()
+    pattern = "*"
     if below:
-        files = folder.rglob("*")
+        pattern = "**/*"
     try:
-        for number, path in enumerate(files):
+        for number, path in enumerate(folder.glob(pattern)):
             if number > MOST:
                 return []
             if path.suffix.lower() in IMAGES:
