@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from execution_bench import Bench
 from test_witness import WAYS, Stage, facts_of, unnoticed
 
 from tipc.run.executors.local import LocalExecutor
+from tipc.run.guest.witness.files import _is_half_of
+from tipc.run.guest.witness.frozen import Frozen
 from tipc.run.record.facts import read_arrays
 
 # One script for all ways in which it may start the process that trains.
@@ -190,3 +194,22 @@ def test_what_is_frozen_and_steps_at_a_rate_of_0_are_told(paddle_stage: Stage) -
     assert training.frozen_numbers == 4 * 8 + 8 + 2, "what follows the network, or is a statistic, is not"
     assert training.trainable_numbers == 2 * 8 + 8 * 2 + 2
     assert len(training.frozen) == 3
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_that_do_not_fit_into_16_bits_are_compared_without_a_word() -> None:
+    # numpy would warn, in the script's own output.
+    here = np.array([1e6, 1.0], dtype="float32")
+    assert _is_half_of(np.array([np.inf, 1.0], dtype="float16"), here)
+    assert not _is_half_of(np.array([1.0, 1.0], dtype="float16"), here)
+
+
+def test_a_network_that_is_all_frozen_is_looked_at_once() -> None:
+    tensor = Mock(stop_gradient=True, shape=[2], name="weight")
+    tensor.numpy.return_value = np.zeros(2)
+    network = Mock()
+    network.parameters.return_value = [tensor]
+    frozen = Frozen()
+    for _ in range(3):
+        frozen.look(network, 0)
+    assert frozen.facts()["frozen_numbers"] == 2

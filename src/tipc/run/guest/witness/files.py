@@ -144,7 +144,8 @@ def _is_half_of(there: Any, here: Any) -> bool:
     import numpy
 
     if there.dtype.name == "float16":
-        rounded = here.astype("float16")
+        with numpy.errstate(over="ignore"):  # numpy would warn, in the script's own output
+            rounded = here.astype("float16")
         too_far = abs(rounded.astype("float32")) > abs(here)
         cut = numpy.where(too_far, numpy.nextafter(rounded, numpy.float16(0)), rounded)
     else:  # bfloat16 is the upper half of a float32; of two that are as near it is the even one

@@ -19,7 +19,9 @@ class Frozen:
         self.states_set = 0  # files that were loaded and states that were set before
 
     def look(self, network: Any, states_set: int) -> None:
-        """Training of a network begins."""
+        """Training of a network begins. Where nothing of it is to be trained it may seem to several times."""
+        if self.tensors or self.trainable:
+            return
         self.states_set = states_set
         for item in network.parameters():
             if item.stop_gradient:
