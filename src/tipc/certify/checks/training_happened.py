@@ -358,11 +358,13 @@ def statistics_as_made(process: ProcessFacts, training: TrainingFacts, found: We
         used = evaluation.weights.tensors
         if not holds(set(used.values()), training.after.tensors.values()):
             continue  # averages, or another network
+        others = []
         for name, digest in used.items():
-            if not name.endswith(STATISTICS) or found.digests.get(name, digest) == digest:
-                continue
-            in_file = load_arrays(found.path)[name]
-            if in_file.size > 1 and np.ptp(in_file) == 0:
+            if name.endswith(STATISTICS) and found.digests.get(name, digest) != digest:
+                others.append(name)
+        in_file = load_arrays(found.path) if others else {}
+        for name in others:
+            if in_file[name].size > 1 and np.ptp(in_file[name]) == 0:
                 return name
     return ""
 
