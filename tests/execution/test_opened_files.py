@@ -134,6 +134,15 @@ def test_a_step_makes_nobody_read_more_than_the_limit(
     assert list(files.digests) == [model.name]
 
 
+def test_a_step_makes_nobody_remember_keys_without_end(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened_files, "MOST_KEYS", 3)
+    files = OpenedFiles()
+    for key in ("one", "k" * 10_000, "two", "three"):
+        files.open(str(model), key)
+    files.finish()
+    assert list(files.digests) == ["one", "two"]
+
+
 def test_nothing_is_left_open(model: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     files = OpenedFiles()

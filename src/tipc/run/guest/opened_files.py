@@ -14,6 +14,9 @@ from typing import Any
 
 LIMIT = 16 << 30  # bytes that are read for one step: a file may claim any size
 MOST = 256  # files of one step
+# Keys that the keeper holds, and characters of one. A step has 64 processes with 64 predictors of two files,
+# at most.
+MOST_KEYS, LONGEST_KEY = 10_000, 100
 BLOCK = 1 << 20
 
 
@@ -34,6 +37,7 @@ class OpenedFiles:
     def __init__(self) -> None:
         self.digests: dict[str, str] = {}
         self.left = LIMIT
+        self._asked = 0
         self._seen: dict[tuple[Any, ...], _Reading] = {}
         self._todo: deque[_Reading] = deque()
 
@@ -44,6 +48,9 @@ class OpenedFiles:
 
     def open(self, path: str, key: str) -> None:
         """Begin with a file, as it is at this moment. What is no file, or too much, has no digest."""
+        self._asked += 1
+        if self._asked > MOST_KEYS or len(key) > LONGEST_KEY:
+            return
         try:
             # A pipe that nobody writes to would not let us go on.
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
