@@ -20,7 +20,7 @@ from tipc.certify.evidence.log_lines import lines
 from tipc.certify.evidence.log_values import pairs
 from tipc.certify.evidence.option_values import argument
 from tipc.certify.scene import PlanScene
-from tipc.kinds import INFER, INT8
+from tipc.kinds import INFER
 from tipc.message import Message, wording
 from tipc.plan.model import Step
 
@@ -46,7 +46,6 @@ SHARE = re.compile(r"\b(\w+)\"?\s*:\s*(\d+(?:\.\d+)?)\s*%")
 SHARE_TOLERANCE = 0.005  # of the pixels
 ATOL, RTOL = 1e-3, 1e-3  # what the family's compare_results.py has always allowed
 FILES_LIMIT = 200
-PRINTED_LIMIT = 4
 LONGEST = 2**20  # characters of a line that is one record, or one list of them
 
 Predictions = dict[str, Any]  # the image's name → numbers, strings and lists of them
@@ -72,24 +71,6 @@ def predictions(scene: PlanScene, step: Step) -> Predictions:
         for path in sorted(scene.path(folder, step).glob("*"))[:FILES_LIMIT]:
             if path.suffix in (".txt", ".json", ".jsonl") and path.stat().st_mtime >= started - 2:
                 found.update(read_predictions(path))
-    return found
-
-
-def printed_classes(scene: PlanScene, cell: str) -> dict[str, int]:
-    """The class that a cell's inference steps printed for an image that is there: path → class; int8 left
-    out."""
-    found: dict[str, int] = {}
-    for step in scene.steps(INFER, cell):
-        if INT8 in step.settings.get("precision", ""):
-            continue
-        for text in records(scene.log(step)):
-            for image, value in parse_line(text):
-                number = class_of(value)
-                path = scene.path(image, step)
-                if number is not None and path.is_file():
-                    found[str(path)] = number
-                    if len(found) >= PRINTED_LIMIT:
-                        return found
     return found
 
 
