@@ -8,6 +8,15 @@ ERRORS = {
     "one of {names}": "可用的有 {names}",
     "--lang: there is no language `{value}`": "--lang：没有语言 `{value}`",
     "--color: there is no `{value}`": "--color：没有 `{value}`",
+    "--python: {path} is a folder": "--python：{path} 是目录",
+    "--python: there is no program `{name}`": "--python：没有程序 `{name}`",
+    "name an interpreter that is there: --python PROGRAM": "指定一个存在的解释器：--python PROGRAM",
+    "other scripts are here: {names}; a template brings its own": (
+        "这里已有其他脚本：{names}；模板自带同名脚本"
+    ),
+    "an empty folder; for this repository: tipc init --model {model}": (
+        "换一个空目录；若是本仓库：tipc init --model {model}"
+    ),
     "--repo: there is no such directory": "--repo：没有这个目录",
     "--ignore: there is no lint code `{code}`": "--ignore：没有 lint 编号 `{code}`",
     "there is no code, check or fix `{name}`": "没有编号、检查或修正 `{name}`",
