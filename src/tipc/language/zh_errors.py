@@ -273,8 +273,9 @@ ERRORS = {
     ),
     "neither pip nor uv is there": "既没有 pip 也没有 uv",
     "the releases of {package} cannot be listed: {done}": "无法列出 {package} 的版本：{done}",
-    "is there a network? Environments that were made before are in --envs": (
-        "有网络吗？以前建立的环境在 --envs 中"
+    "is there a network?": "有网络吗？",
+    "connect to the network: nothing for {asked} is kept in {envs}": (
+        "请连接网络：{envs} 中没有保存 {asked} 的环境"
     ),
     "no environment for {package} {version}: {done}": "没有 {package} {version} 的环境：{done}",
     "by hand: cd {repo} && {names}": "手动执行：cd {repo} && {names}",
