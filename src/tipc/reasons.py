@@ -107,6 +107,7 @@ CODES: dict[str, tuple[str, ...]] = {
     "cause-no-file-named": ("path", "config", "line"),
     "cause-no-module": ("python", "module"),
     "cause-no-network": ("host",),
+    "cause-no-download": ("url",),
     "cause-new-protobuf": (),
     "cause-other-paddle": ("python",),
     "cause-own-module": ("python", "module"),

@@ -71,6 +71,15 @@ def test_data_that_a_script_misses_in_its_own_words_are_named(here: Path) -> Non
     assert told(plan_of(here, one), one, log).cause == log[2]
 
 
+def test_a_download_that_failed_is_told_with_what_to_do(here: Path) -> None:
+    """As PaddleClas and PaddleDetection end."""
+    url = "https://data.example.org/dygraph/net_pretrained.pdparams"
+    one = step("a")
+    known = told(plan_of(here, one), one, [f"RuntimeError: Download from {url} failed. Retry limit reached"])
+    assert known.cause == f"the download of {url} failed"
+    assert "https_proxy" in known.remedy
+
+
 def test_a_protobuf_that_paddle_cannot_use_is_named(here: Path) -> None:
     line = "AttributeError: 'google._upb._message.FieldDescriptor' object has no attribute 'label'"
     one = step("a")

@@ -309,6 +309,8 @@ def test_an_interpreter_that_a_script_calls_and_is_not_there_is_told_before_it_r
         if [ ${MODE} = "whole_infer" ]; then
             python_name=python2.0
             ${python_name} -m pip install x
+        elif [ ${MODE} = "paddle2onnx_infer" ]; then
+            python2.1 -m pip install onnx
         fi
         if [ ${MODE} = "lite_train_lite_infer" ]; then
             array=(${python_name_list})

@@ -69,7 +69,10 @@ def refuse_absent(python: str) -> None:
         return
     inside = of_folder(python)
     if inside:
-        raise UsageError(wording("--python: {path} is a folder", path=python), remedy=f"--python {inside}")
+        raise UsageError(
+            wording("--python: {path} is a folder", path=python),
+            remedy=wording("its interpreter: --python {path}", path=inside),
+        )
     if find_program(python) is None:
         raise UsageError(
             wording("--python: there is no program `{name}`", name=python),

@@ -98,6 +98,7 @@ REASONS = {
     "cause-no-file-named": "{path} is not there (the command of {config}:{line})",
     "cause-no-network": "the network does not reach {host}",
     "cause-no-module": "{python} has no module `{module}`",
+    "cause-no-download": "the download of {url} failed",
     "cause-new-protobuf": "paddle up to 3.3 cannot launch its processes with protobuf 7 (Paddle#78236)",
     "cause-other-paddle": "the package `paddle` of {python} is not PaddlePaddle, which is `paddlepaddle`",
     "cause-own-module": "{python} has no module `{module}`: it is this repository's own, and not installed",

@@ -91,6 +91,7 @@ REASONS = {
     "cause-no-file-named": "{path} 不存在（{config}:{line} 的命令）",
     "cause-no-network": "网络无法连接到 {host}",
     "cause-no-module": "{python} 没有模块 `{module}`",
+    "cause-no-download": "下载 {url} 失败",
     "cause-new-protobuf": "paddle 3.3 及以前的版本在 protobuf 7 下无法启动多进程训练（Paddle#78236）",
     "cause-other-paddle": "{python} 装的 `paddle` 包不是飞桨，飞桨的包名是 `paddlepaddle`",
     "cause-own-module": "{python} 没有模块 `{module}`：它属于本仓库，但尚未安装",

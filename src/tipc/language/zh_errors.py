@@ -8,6 +8,7 @@ ERRORS = {
     "one of {names}": "可用的有 {names}",
     "--lang: there is no language `{value}`": "--lang：没有语言 `{value}`",
     "--color: there is no `{value}`": "--color：没有 `{value}`",
+    "its interpreter: --python {path}": "其中的解释器：--python {path}",
     "--python: {path} is a folder": "--python：{path} 是目录",
     "--python: there is no program `{name}`": "--python：没有程序 `{name}`",
     "name an interpreter that is there: --python PROGRAM": "指定一个存在的解释器：--python PROGRAM",

@@ -224,6 +224,10 @@ def _illegal_instruction(plan: Plan, step: Step, found: re.Match[str]) -> Diagno
     return _tell(because("cause-illegal-instruction"), because("try-fewer-instructions"))
 
 
+def _no_download(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-no-download", url=found["what"]), because("try-network"))
+
+
 def _new_protobuf(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     return _tell(
         because("cause-new-protobuf"), because("try-install", python=step.argv[0], package="'protobuf<7'")
@@ -283,6 +287,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
         ),
         _no_data,
     ),
+    (re.compile(r"Error: Download from (?P<what>https?://\S+) failed"), _no_download),
     (re.compile(r"FieldDescriptor' object has no attribute 'label'"), _new_protobuf),
     *[(pattern, _no_network) for pattern in network.PATTERNS],
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
