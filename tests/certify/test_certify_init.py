@@ -79,7 +79,7 @@ def test_a_config_of_another_dialect_is_never_written(
     folder.mkdir(parents=True)
     (folder / "train_infer_python.txt").write_text((configs / "train_infer_python.txt").read_text())
     before = sorted(tmp_path.rglob("*"))
-    for arguments in (["--model", "toy"], ["--template", "segmentation", "--model", "toy"]):
+    for arguments in ([], ["--model", "toy"], ["--template", "segmentation", "--model", "toy"]):
         assert main(["init", str(tmp_path), *arguments]) == 2
         assert "none of another dialect is written" in capsys.readouterr().err
     assert sorted(tmp_path.rglob("*")) == before
@@ -108,10 +108,25 @@ def test_a_template_is_a_whole_repository_of_few_lines(
 
 
 def test_a_template_leaves_what_is_there(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("mine")
-    assert main(["init", "--template", "segmentation", "toy", str(tmp_path)]) == 0
-    assert (tmp_path / "train.py").read_text() == "mine"
+    template = ["init", "--template", "segmentation", "toy", str(tmp_path)]
+    (tmp_path / "README.md").write_text("mine")
+    assert main(template) == 0
+    assert (tmp_path / "README.md").read_text() == "mine"
+    (tmp_path / "train.py").write_text("changed")
+    (tmp_path / "network.py").unlink()
+    assert main(template) == 0
+    assert (tmp_path / "train.py").read_text() == "changed"
     assert (tmp_path / "network.py").is_file()
+
+
+def test_a_template_is_not_put_among_the_scripts_of_another_repository(
+    owned: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--template", "segmentation", "toy", str(owned)]) == 2
+    told = capsys.readouterr().err
+    assert "other scripts are here: train.py" in told
+    assert "tipc init --model toy" in told
+    assert [path.name for path in owned.iterdir()] == ["train.py"]
 
 
 @pytest.mark.parametrize(

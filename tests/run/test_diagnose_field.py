@@ -12,8 +12,8 @@ from run_plans import plan_of, step
 from tipc.language import choose
 from tipc.plan.model import Plan, Step
 from tipc.reasons import because
+from tipc.run import missing
 from tipc.run.record.results import StepResult
-from tipc.run.show import diagnose as diagnosing
 from tipc.run.show.diagnose import Diagnosis, diagnose
 
 
@@ -52,6 +52,56 @@ def test_a_script_that_reads_the_old_format_after_a_new_export_is_told_so(here: 
     assert known.remedy.startswith("FLAGS_enable_pir_api=0 tipc run --resume,"), (
         "no new run: it would prepare"
     )
+
+
+def test_data_that_a_script_misses_in_its_own_words_are_named(here: Path) -> None:
+    """PaddleSeg's error says so in its third line."""
+    log = [
+        "RuntimeError: Tried to create a Dataset object, but the operation has failed. Please check it.",
+        "The error message is:",
+        "there is not `dataset_root`: test_tipc/data/mini.",
+    ]
+    (here / "test_tipc").mkdir()
+    (here / "test_tipc/prepare.sh").write_text("rm -rf test_tipc/data/mini\n")
+    one = step("a")
+    known = told(plan_of(here, one), one, log)
+    assert known.cause == "test_tipc/data/mini is not there"
+    assert known.remedy.startswith("tipc prepare ")
+    (here / "test_tipc/data/mini").mkdir(parents=True)
+    assert told(plan_of(here, one), one, log).cause == log[2]
+
+
+def test_a_download_that_failed_is_told_with_what_to_do(here: Path) -> None:
+    """As PaddleClas and PaddleDetection end."""
+    url = "https://data.example.org/dygraph/net_pretrained.pdparams"
+    one = step("a")
+    known = told(plan_of(here, one), one, [f"RuntimeError: Download from {url} failed. Retry limit reached"])
+    assert known.cause == f"the download of {url} failed"
+    assert "https_proxy" in known.remedy
+
+
+def test_a_protobuf_that_paddle_cannot_use_is_named(here: Path) -> None:
+    line = "AttributeError: 'google._upb._message.FieldDescriptor' object has no attribute 'label'"
+    one = step("a")
+    known = told(plan_of(here, one), one, [line])
+    assert "protobuf 7" in known.cause
+    assert known.remedy.endswith("-m pip install 'protobuf<7'")
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_what_pypis_paddle_asks_for_is_not_to_be_installed(here: Path, real: bool) -> None:
+    packages = here / "lib/site-packages"
+    (packages / "paddle").mkdir(parents=True)
+    name = "paddlepaddle-3.1.1" if real else "paddle-1.4.4"
+    (packages / f"{name}.dist-info").mkdir()
+    log = [f'  File "{packages}/paddle/profile.py", line 3, in <module>', "    import torch"]
+    one = step("a")
+    known = told(plan_of(here, one), one, [*log, "ModuleNotFoundError: No module named 'torch'"])
+    if real:
+        assert known.remedy.endswith("-m pip install torch")
+        return
+    assert "is not PaddlePaddle, which is `paddlepaddle`" in known.cause
+    assert known.remedy.endswith("-m pip install paddlepaddle")
 
 
 def test_a_name_that_no_file_system_takes_is_no_cause(here: Path) -> None:
@@ -189,7 +239,7 @@ def test_the_benchmark_log_comes_from_where_tipc_was_installed_from(
     here: Path, monkeypatch: pytest.MonkeyPatch, recorded: str | None, source: str
 ) -> None:
     installed = SimpleNamespace(read_text=lambda name: recorded)
-    monkeypatch.setattr(diagnosing.metadata, "distribution", lambda name: installed)
+    monkeypatch.setattr(missing.metadata, "distribution", lambda name: installed)
     one = step("a", argv=("python3", "infer.py"))
     known = told(plan_of(here, one), one, ["ModuleNotFoundError: No module named 'auto_log'"])
     assert known.remedy == f"python3 -m pip install {source}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -54,8 +55,8 @@ def test_paddle_autolog_and_requirements_are_asked_for(
     answer(monkeypatch, {"numpy": "1.26"})
     assert missing.missing_for([plan, plan]) == [
         because("no-paddle", interpreter=sys.executable),
-        because("no-auto-log", interpreter=sys.executable),
-        because("missing-packages", names="Pillow", file="requirements.txt"),
+        because("no-auto-log", interpreter=sys.executable, source=shlex.quote(missing.source_of_tipc())),
+        because("missing-packages", names="Pillow", file="requirements.txt", interpreter=sys.executable),
     ]
 
 
@@ -74,6 +75,18 @@ def test_where_tipcs_own_environment_has_paddle_it_is_offered(
     assert missing.missing_for([plan]) == [because("no-paddle", interpreter=str(other))]
 
 
+def test_the_paddle_of_pypi_is_not_taken_for_paddlepaddle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(tmp_path)
+    answer(monkeypatch, {"paddle": "1.4.4"}, paddle=True, auto_log=True)
+    other = because("other-paddle", interpreter=sys.executable)
+    assert missing.missing_for([plan]) == [other]
+    assert f"{sys.executable} -m pip install paddlepaddle" in sentence(other)
+    answer(monkeypatch, {}, paddle=True, auto_log=True)
+    assert missing.missing_for([plan]) == [], "one that was built from its sources"
+
+
 def test_what_another_distribution_brings_is_not_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +94,7 @@ def test_what_another_distribution_brings_is_not_missing(
     (tmp_path / "requirements.txt").write_text("sklearn==0.0\nopencv-python <= 4.6.0\nlapx\n")
     answer(monkeypatch, {"paddlepaddle": "3.1.1"}, paddle=True, auto_log=True, sklearn=True, cv2=True)
     assert missing.missing_for([plan]) == [
-        because("missing-packages", names="lapx", file="requirements.txt"),
+        because("missing-packages", names="lapx", file="requirements.txt", interpreter=sys.executable),
     ]
 
 
@@ -167,4 +180,6 @@ def test_env_tells_what_a_config_lacks(
     told = json.loads(capsys.readouterr().out)["missing"]
     assert main(["env", str(folder), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["missing"] == told
-    assert told == ["packages of requirements.txt: pillow (pip install -r requirements.txt)"]
+    (line,) = told
+    assert line.startswith("packages of requirements.txt: pillow (")
+    assert line.endswith(" -m pip install -r requirements.txt)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -308,6 +309,8 @@ def test_an_interpreter_that_a_script_calls_and_is_not_there_is_told_before_it_r
         if [ ${MODE} = "whole_infer" ]; then
             python_name=python2.0
             ${python_name} -m pip install x
+        elif [ ${MODE} = "paddle2onnx_infer" ]; then
+            python2.1 -m pip install onnx
         fi
         if [ ${MODE} = "lite_train_lite_infer" ]; then
             array=(${python_name_list})
@@ -326,3 +329,23 @@ def test_an_interpreter_that_a_script_calls_and_is_not_there_is_told_before_it_r
     assert second == "it runs"
     assert main(["run", str(config), "--dry-run", "--no-prepare"]) == 0
     assert "which is not on PATH" not in capfd.readouterr().out
+
+
+def test_a_pip_of_another_interpreter_is_told_before_it_runs(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """With --python or --paddle, packages would go where no step looks for them."""
+    config = toy_repo.make(repo)
+    write(repo / "test_tipc/prepare.sh", "pip3 install x\npip --version")
+    for place, names in (("active", ("python3", "pip3")), ("other", ("python3",))):
+        for name in names:
+            write(tmp_path / place / name, "#!/bin/sh")
+            (tmp_path / place / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'active'}:{os.environ['PATH']}")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    command = ["run", str(config), "--dry-run", "--python"]
+    assert main([*command, str(tmp_path / "other/python3")]) == 0
+    told = f"installs packages with {tmp_path}/active/pip3, while steps run {tmp_path}/other/python3"
+    assert told in capfd.readouterr().out
+    assert main([*command, "python3"]) == 0
+    assert "installs packages" not in capfd.readouterr().out

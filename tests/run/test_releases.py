@@ -68,6 +68,17 @@ def test_an_environment_is_made_once(tmp_path: Path, programs: list[list[str]]) 
     assert any("paddlepaddle==3.1.1" in argv for argv in programs)
 
 
+@pytest.mark.parametrize(("version", "pinned"), [("2.6.2", True), ("3.3.1", True), ("3.4.0", False)])
+def test_a_release_gets_the_protobuf_that_it_can_use(
+    tmp_path: Path, programs: list[list[str]], version: str, pinned: bool
+) -> None:
+    (tmp_path / "requirements.txt").write_text("visualdl\n")
+    releases.make(version, [tmp_path], tmp_path / "envs")
+    asked = [argv for argv in programs if f"paddlepaddle=={version}" in argv]
+    assert len(asked) == 2
+    assert all(("protobuf<7" in argv) == pinned for argv in asked)
+
+
 @pytest.mark.parametrize("theirs", [False, True])
 def test_inference_scripts_find_the_benchmark_log_in_an_environment(
     tmp_path: Path, programs: list[list[str]], monkeypatch: pytest.MonkeyPatch, theirs: bool
@@ -94,8 +105,9 @@ def test_other_requirements_are_another_environment(tmp_path: Path, programs: li
     (tmp_path / "requirements.txt").write_text("tqdm\n")
     second = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     assert first.folder != second.folder
-    assert programs[-3][-3:] == ["-r", "requirements.txt", "paddlepaddle==3.1.1"]
-    assert programs[-2][-1] == "paddlepaddle==3.1.1"
+    wanted = ["paddlepaddle==3.1.1", "protobuf<7"]
+    assert programs[-3][-4:] == ["-r", "requirements.txt", *wanted]
+    assert programs[-2][-2:] == wanted
 
 
 def test_requirements_that_name_a_folder_belong_to_their_checkout(tmp_path: Path) -> None:
@@ -122,6 +134,7 @@ def test_an_environment_holds_what_all_repositories_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
+    wanted = ["paddlepaddle==3.2.2", "protobuf<7"]
 
     def run(argv: list[str], seconds: float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         if "-c" in argv:  # whether the benchmark log is there
@@ -130,7 +143,7 @@ def test_an_environment_holds_what_all_repositories_need(
         if "venv" in argv:
             Path(argv[-1]).mkdir()
         # The second repository pins another release: pip refuses the two together.
-        refused = cwd == two and len(argv) > 2 and argv[-2:] == ["requirements.txt", "paddlepaddle==3.2.2"]
+        refused = cwd == two and argv[-3:] == ["requirements.txt", *wanted]
         return subprocess.CompletedProcess(argv, int(refused), "", "")
 
     monkeypatch.setattr(releases, "_run", run)
@@ -142,10 +155,10 @@ def test_an_environment_holds_what_all_repositories_need(
     releases.make("3.2.2", [one, two], tmp_path / "envs")
     assert seen == [
         (["venv"], one),
-        (["-r", "requirements.txt", "paddlepaddle==3.2.2"], one),
-        (["-r", "requirements.txt", "paddlepaddle==3.2.2"], two),
+        (["-r", "requirements.txt", *wanted], one),
+        (["-r", "requirements.txt", *wanted], two),
         (["-r", "requirements.txt"], two),
-        (["paddlepaddle==3.2.2"], one),
+        (wanted, one),
     ]
 
 
@@ -174,6 +187,7 @@ def test_what_is_kept_needs_no_index(tmp_path: Path, programs: list[list[str]]) 
     releases.make("3.1.0", [tmp_path], tmp_path / "envs")
     made = releases.make("3.1.1", [tmp_path], tmp_path / "envs")
     assert releases.kept(["3.1"], [tmp_path], tmp_path / "envs") == [made]
+    assert releases.kept(["3.1", "3.1.1"], [tmp_path], tmp_path / "envs") == [made], "each runs once"
     assert releases.kept(["3.1", "3.2"], [tmp_path], tmp_path / "envs") is None
 
 
@@ -224,7 +238,9 @@ def test_without_an_index_it_is_said_which_releases_are_kept_and_which_are_not(
     assert "the releases of paddlepaddle cannot be listed: ERROR: no connection" in told
     assert f"3.2,3.3 must be fetched, 3.1 is kept in {tmp_path / 'envs'}: " in told
     assert main([*call, "3.2"]) == 3
-    assert "Environments that were made before are in --envs" in capsys.readouterr().err
+    assert (
+        f"connect to the network: nothing for 3.2 is kept in {tmp_path / 'envs'}" in capsys.readouterr().err
+    )
 
 
 def test_the_own_options_do_not_reach_the_runs() -> None:
@@ -302,6 +318,16 @@ def test_what_a_release_brings_itself_is_refused(
     monkeypatch.chdir(repo)
     assert main(["run", str(config), "--paddle", "3.1", option, "python3"]) == 2
     assert f"leave {option} out" in capsys.readouterr().err
+
+
+def test_an_empty_list_of_releases_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a variable that is not set: the one paddle that is there was not meant."""
+    config = make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(config), "--paddle", "", "--dry-run"]) == 2
+    assert "--paddle takes releases, not ``" in capsys.readouterr().err
 
 
 def test_environments_without_a_release_are_refused(

@@ -7,6 +7,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -84,6 +85,22 @@ def test_what_will_run_first_is_foreseen_unless_the_run_goes_on(here: Path, repo
     assert foreseen(str(config), "--no-prepare") == ["train.py"]
     assert run(config, "--no-prepare") == 0
     assert foreseen("--resume") == []
+
+
+def test_an_interpreter_that_is_not_there_is_refused_before_anything_is_prepared(
+    here: Path, repo: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "test_tipc/prepare.sh").write_text("touch prepared\n")
+    assert run(config, "--python", "python9.9") == 2
+    assert "--python: there is no program `python9.9`" in capsys.readouterr().err
+    (here / "env/bin").mkdir(parents=True)
+    (here / "env/bin/python").symlink_to(sys.executable)
+    assert run(config, "--python", "env") == 2
+    told = capsys.readouterr().err
+    assert "--python: env is a folder" in told
+    assert "--python env/bin/python" in told
+    assert not (repo / "prepared").exists()
+    assert not journals(here)
 
 
 def test_a_failure_exits_with_1_and_rerun_failed_mends_the_same_run(

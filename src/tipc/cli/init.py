@@ -37,8 +37,11 @@ def main(argv: list[str]) -> int:
         raise UsageError("is not a directory", path=str(repo))
     if options.parity:
         return write_parity(repo, name, options.force)
-    from tipc.certify.scaffold import checked
+    from tipc.certify.scaffold import checked, other_dialects
 
+    foreign = other_dialects(repo)
+    if foreign:  # before anything is asked
+        raise foreign_configs(repo, foreign)
     ask = not name and sys.stdin.isatty()
     if ask:
         name = question("model's name", "", checked)
@@ -66,13 +69,17 @@ def words_of(options: argparse.Namespace) -> tuple[str, Path]:
 
 
 def write_template(repo: Path, task: str, model: str) -> int:
-    """A whole repository; files that are there stay as they are."""
-    from tipc.certify.scaffold import MAKE_DATA, draw_data, other_dialects, template_files, write
+    """A whole repository; files of the template that are there stay as they are, also changed ones."""
+    from tipc.certify.scaffold import MAKE_DATA, draw_data, other_scripts, template_files, write
 
     files = template_files(task, model)
-    foreign = other_dialects(repo)
-    if foreign:
-        raise foreign_configs(repo, foreign)
+    others = other_scripts(repo, files)
+    if others:
+        raise UsageError(
+            wording("other scripts are here: {names}; a template brings its own", names=", ".join(others)),
+            path=str(repo),
+            remedy=wording("an empty folder; for this repository: tipc init --model {model}", model=model),
+        )
     written, kept = write(repo, files, force=False)
     if MAKE_DATA in written:
         draw_data(repo)
@@ -89,11 +96,8 @@ def write_tipc(repo: Path, model: str, options: argparse.Namespace, ask: bool) -
     """The folder test_tipc/ alone: configs, documents and scripts of the specification."""
     from functools import partial
 
-    from tipc.certify.scaffold import DEFAULTS, Scaffold, checked_value, other_dialects, write
+    from tipc.certify.scaffold import DEFAULTS, Scaffold, checked_value, write
 
-    foreign = other_dialects(repo)
-    if foreign:  # before anything is asked
-        raise foreign_configs(repo, foreign)
     values = {}
     for option, (name, text) in ASKED.items():
         given = getattr(options, option)

@@ -35,7 +35,7 @@ REPORTS = ("html", "junit", "json")  # what can be written beside the run's own 
 def main(argv: list[str]) -> int:
     """Plan, run, certify, report."""
     options = parse(parser(), argv, "run")
-    if options.paddle:
+    if options.paddle is not None:  # an empty one is refused: a variable that is not set may stand there
         from tipc.cli.releases import main as on_releases
 
         return on_releases(options, argv, main)
@@ -49,6 +49,8 @@ def main(argv: list[str]) -> int:
     kind = executor_kind(options.executor)
     if options.dry_run:
         return dry_run(session, sys.stdout) or _code_of_problems(session)
+    if kind.name == "local":  # a node of a cluster has programs of its own
+        refuse_absent(session.request.plan.python)
     executor = kind.make()
     try:
         get_ready(session, executor, cold=options.cold)
@@ -57,6 +59,25 @@ def main(argv: list[str]) -> int:
     finally:
         executor.close()
     return code or _code_of_problems(session)
+
+
+def refuse_absent(python: str) -> None:
+    """Before data are prepared, which takes long: the interpreter of ``--python`` has to be there."""
+    from tipc.plan.target.interpreter import find_program, of_folder
+
+    if not python:
+        return
+    inside = of_folder(python)
+    if inside:
+        raise UsageError(
+            wording("--python: {path} is a folder", path=python),
+            remedy=wording("its interpreter: --python {path}", path=inside),
+        )
+    if find_program(python) is None:
+        raise UsageError(
+            wording("--python: there is no program `{name}`", name=python),
+            remedy="name an interpreter that is there: --python PROGRAM",
+        )
 
 
 def run_and_conclude(
@@ -430,7 +451,7 @@ def parser() -> argparse.ArgumentParser:
     add("--repo", metavar="DIR", default="", help="the root of the model repository")
     add("--dialect", default="", help="the layout of the config, if it is not recognised")
     add("--python", metavar="PROGRAM", default="", help="the interpreter for `python` in configs")
-    add("--paddle", metavar="RELEASES", default="", help="run on each of these releases: 3.1,3.2,3.3")
+    add("--paddle", metavar="RELEASES", help="run on each of these releases: 3.1,3.2,3.3")
     add("--envs", metavar="DIR", default="", help="where --paddle keeps its environments (.tipc/envs)")
     add(
         "--output",

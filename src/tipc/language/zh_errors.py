@@ -8,6 +8,16 @@ ERRORS = {
     "one of {names}": "可用的有 {names}",
     "--lang: there is no language `{value}`": "--lang：没有语言 `{value}`",
     "--color: there is no `{value}`": "--color：没有 `{value}`",
+    "its interpreter: --python {path}": "其中的解释器：--python {path}",
+    "--python: {path} is a folder": "--python：{path} 是目录",
+    "--python: there is no program `{name}`": "--python：没有程序 `{name}`",
+    "name an interpreter that is there: --python PROGRAM": "指定一个存在的解释器：--python PROGRAM",
+    "other scripts are here: {names}; a template brings its own": (
+        "这里已有其他脚本：{names}；模板自带同名脚本"
+    ),
+    "an empty folder; for this repository: tipc init --model {model}": (
+        "换一个空目录；若是本仓库：tipc init --model {model}"
+    ),
     "--repo: there is no such directory": "--repo：没有这个目录",
     "--ignore: there is no lint code `{code}`": "--ignore：没有 lint 编号 `{code}`",
     "there is no code, check or fix `{name}`": "没有编号、检查或修正 `{name}`",
@@ -264,8 +274,9 @@ ERRORS = {
     ),
     "neither pip nor uv is there": "既没有 pip 也没有 uv",
     "the releases of {package} cannot be listed: {done}": "无法列出 {package} 的版本：{done}",
-    "is there a network? Environments that were made before are in --envs": (
-        "有网络吗？以前建立的环境在 --envs 中"
+    "is there a network?": "有网络吗？",
+    "connect to the network: nothing for {asked} is kept in {envs}": (
+        "请连接网络：{envs} 中没有保存 {asked} 的环境"
     ),
     "no environment for {package} {version}: {done}": "没有 {package} {version} 的环境：{done}",
     "by hand: cd {repo} && {names}": "手动执行：cd {repo} && {names}",

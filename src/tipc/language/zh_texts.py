@@ -137,6 +137,11 @@ TEXTS = {
         "准备 {config} 的数据时会调用 {names}，而 PATH 中没有它：请手动安装它要安装的软件包，"
         "或在 PATH 中建立指向所用解释器的同名链接"
     ),
+    "preparing {config} installs packages with {names}, while steps run {python}: that one's folder, put "
+    "first on PATH, changes it": (
+        "准备 {config} 的数据时会用 {names} 安装软件包，而步骤使用的是 {python}："
+        "若要装到那里，请把它所在的目录放到 PATH 最前面"
+    ),
     "preparing {config} will remove {paths}": "准备 {config} 的数据时会删除 {paths}",
     "preparing {config} will remove {paths} ({option}: it will not)": (
         "准备 {config} 的数据时会删除 {paths}（使用 {option} 则不会）"

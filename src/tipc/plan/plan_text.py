@@ -107,10 +107,12 @@ def plan_notes(plan: Plan) -> list[str]:
     notes = [spoken(note) for note in plan.notes]
     python = plan.interpreter
     if python is not None and python.program != python.asked:
-        notes.append(f"{python.asked} → {python.program}: {sentence(python.reason)}")
+        title = f"{python.asked} → {python.program}"
+        notes.append(say("{title}: {text}", title=title, text=sentence(python.reason)))
     for cell in plan.cells:
         if cell.not_certified:
-            notes.append(f"{asked_place(cell)}: {sentences(cell.not_certified)}")
+            reason = sentences(cell.not_certified)
+            notes.append(say("{title}: {text}", title=asked_place(cell), text=reason))
     return list(dict.fromkeys(notes))
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from tipc.bounded import read_beginning
 from tipc.command import Command
@@ -23,6 +26,7 @@ SCRIPT = Path(__file__).parent / "guest" / "ask_packages.py"
 PATIENCE = 30.0
 PADDLE, AUTO_LOG = "paddle", "auto_log"  # modules
 PADDLES = ("paddlepaddle", "paddlepaddle-gpu")
+OTHER_PADDLE = "paddle"  # PyPI has a distribution of this name, which is another thing
 OLDEST_PADDLE = (2, 2)  # the specification's
 OLDEST_CAPABILITY = (7, 0)  # of a GPU with Tensor Cores, which mixed precision needs
 REQUIREMENTS = "requirements.txt"
@@ -67,7 +71,7 @@ def missing_packages(plan: Plan, *, looking: bool = False) -> list[Reason]:
         return [because("not-asked", interpreter=interpreter)]
     modules = {name: module_of(name) for name in requirements(Path(plan.repo, REQUIREMENTS))}
     asked = dict.fromkeys((PADDLE, AUTO_LOG, *modules.values()))
-    answer = ask(interpreter, (*PADDLES, *modules), tuple(asked))
+    answer = ask(interpreter, (*PADDLES, OTHER_PADDLE, *modules), tuple(asked))
     if answer is None:
         return []
     return _lacking(plan, steps, interpreter, modules, answer)
@@ -82,13 +86,14 @@ def _lacking(
         found += _paddle(answer, interpreter)
     infers = [step for step in steps if step.kind == INFER]
     if not answer["modules"][AUTO_LOG] and any(mentions(plan, step, AUTO_LOG) for step in infers):
-        found.append(because("no-auto-log", interpreter=interpreter))
+        found.append(because("no-auto-log", interpreter=interpreter, source=shlex.quote(source_of_tipc())))
     lacking = []
     for name, module in modules.items():
         if not answer["packages"][name] and not answer["modules"][module]:
             lacking.append(name)
     if lacking:
-        found.append(because("missing-packages", names=", ".join(lacking), file=REQUIREMENTS))
+        names = ", ".join(lacking)
+        found.append(because("missing-packages", names=names, file=REQUIREMENTS, interpreter=interpreter))
     return found
 
 
@@ -110,6 +115,8 @@ def _paddle(answer: dict[str, dict[str, Any]], interpreter: str) -> Iterable[Rea
             return
     if not answer["modules"][PADDLE]:
         yield no_paddle(interpreter)
+    elif answer["packages"][OTHER_PADDLE]:
+        yield because("other-paddle", interpreter=interpreter)
 
 
 def no_paddle(interpreter: str) -> Reason:
@@ -141,6 +148,18 @@ def module_of(name: str) -> str:
     if low.startswith(OPENCV):
         return "cv2"
     return name.replace("-", "_").partition(".")[0]
+
+
+def source_of_tipc() -> str:
+    """What pip installs tipc from, which brings the benchmark log: an index need not have it."""
+    recorded = metadata.distribution("tipc").read_text("direct_url.json")
+    if recorded is None:
+        return "tipc"  # it came from an index
+    source = json.loads(recorded)
+    url = str(source["url"])
+    if "vcs_info" in source:
+        return f"{source['vcs_info']['vcs']}+{url}"
+    return unquote(url.removeprefix("file://"))
 
 
 def mentions(plan: Plan, step: Step, word: str) -> bool:

@@ -23,6 +23,8 @@ from tipc.run.record.locks import take_lock
 PACKAGE = "paddlepaddle"
 REQUIREMENTS = "requirements.txt"
 BENCHMARK_LOG = "auto_log"
+# Which paddle asks for in no upper version, and whose 7 its launcher cannot use until 3.4 (Paddle#78236).
+PROTOBUF, LAST_WITHOUT_PROTOBUF_7 = "protobuf<7", (3, 3)
 _ASK_SECONDS, _MAKE_SECONDS = 120, 1800
 _INCLUDED = re.compile(r"^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)", re.MULTILINE)
 # A line that names a folder: the same text means something else in another checkout.
@@ -56,7 +58,7 @@ def available() -> tuple[str, ...]:
             wording(
                 "the releases of {package} cannot be listed: {done}", package=PACKAGE, done=_last_line(done)
             ),
-            remedy="is there a network? Environments that were made before are in --envs",
+            remedy="is there a network?",
         )
     return tuple(map(str.strip, found[1].split(",")))
 
@@ -96,7 +98,7 @@ def kept(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> list[Releas
     there = _kept_by_name(asked, repos, envs)
     if len(there) < len(set(asked)):
         return None
-    return [there[name] for name in asked]
+    return list(dict.fromkeys(there[name] for name in asked))
 
 
 def available_beside_kept(asked: Sequence[str], repos: Sequence[Path], envs: Path) -> tuple[str, ...]:
@@ -106,7 +108,12 @@ def available_beside_kept(asked: Sequence[str], repos: Sequence[Path], envs: Pat
     except EnvironmentProblem as problem:
         there = _kept_by_name(asked, repos, envs)
         if not there:
-            raise
+            remedy = wording(
+                "connect to the network: nothing for {asked} is kept in {envs}",
+                asked=",".join(asked),
+                envs=str(envs),
+            )
+            raise EnvironmentProblem(problem.told, remedy=remedy) from problem
         missing = [name for name in asked if name not in there]
         remedy = wording(
             "{missing} must be fetched, {kept} is kept in {envs}: connect to the network, or --paddle {kept}",
@@ -165,16 +172,18 @@ def _fill(release: Release, repos: Sequence[Path]) -> None:
         create = [uv, "venv", "-q", "--python", sys.executable, str(release.folder)]
         install = [uv, "pip", "install", "-q", "--python", release.python]
     _must(release, create, repos[0])
-    paddle = f"{PACKAGE}=={release.version}"
+    paddle = [f"{PACKAGE}=={release.version}"]
+    if _numbers(release)[:2] <= LAST_WITHOUT_PROTOBUF_7:
+        paddle.append(PROTOBUF)
     for repo in repos:
         if not (repo / REQUIREMENTS).exists():
             continue
         # Together, so that no other release is fetched first; apart, where the requirements pin another one.
-        together = _run([*install, "-r", REQUIREMENTS, paddle], _MAKE_SECONDS, cwd=repo)
+        together = _run([*install, "-r", REQUIREMENTS, *paddle], _MAKE_SECONDS, cwd=repo)
         if together.returncode:
             _must(release, [*install, "-r", REQUIREMENTS], repo)
     # Last, whatever the requirements say of paddle: this release was asked for.
-    _must(release, [*install, paddle], repos[0])
+    _must(release, [*install, *paddle], repos[0])
     _bring_benchmark_log(release, install, repos[0])
 
 
@@ -206,7 +215,7 @@ def _must(release: Release, argv: list[str], repo: Path) -> None:
 
 def _key(repos: Sequence[Path]) -> str:
     """Of the interpreter's version, what tipc adds and the requirements; of their place, where it matters."""
-    parts = [".".join(map(str, sys.version_info[:2])), BENCHMARK_LOG]
+    parts = [".".join(map(str, sys.version_info[:2])), BENCHMARK_LOG, PROTOBUF]
     for repo in repos:
         text = requirements_text(repo / REQUIREMENTS)
         parts.append(text)

@@ -163,6 +163,20 @@ def other_dialects(repo: Path) -> set[str]:
     return found
 
 
+def other_scripts(repo: Path, files: Mapping[str, str]) -> list[str]:
+    """The scripts that are in a template's places and are not of it. Those of a repository that began as one
+    may be changed, some; none of them left is another repository."""
+    others = []
+    for name, text in files.items():
+        path = repo / name
+        if not name.endswith(".py") or not path.is_file():
+            continue
+        if path.read_bytes() == text.encode("utf-8"):
+            return []
+        others.append(name)
+    return others
+
+
 def write(repo: Path, files: Mapping[str, str], *, force: bool) -> tuple[list[str], list[str]]:
     """Write the files; those that are there stay as they are unless forced. (written, kept)."""
     written, kept = [], []

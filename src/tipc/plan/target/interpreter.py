@@ -28,7 +28,7 @@ def find_program(name: str) -> str | None:
 @lru_cache(maxsize=64)
 def _find(name: str, search: str) -> str | None:
     if os.sep in name:
-        return name if os.access(name, os.X_OK) else None
+        return name if os.path.isfile(name) and os.access(name, os.X_OK) else None
     for directory in search.split(os.pathsep):
         path = os.path.join(directory, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
@@ -91,6 +91,13 @@ def _of_environment(directory: str, name: str) -> str:
         if os.access(path, os.X_OK):
             return path
     return ""
+
+
+def of_folder(path: str) -> str:
+    """The interpreter of an environment that is named by its folder; empty where the path is no folder."""
+    if not os.path.isdir(path):
+        return ""
+    return _of_environment(path, "python") or os.path.join(path, "bin", "python")
 
 
 @cache

@@ -18,7 +18,7 @@ from tipc.bounded import read_bounded_text
 
 _SEPARATOR = re.compile(r"&&|\|\||[;|]")
 _MODEL = re.compile(r"\$\{?model_name\}?[\"']?\s*==?\s*[\"']?([\w.+-]+)")
-_MODES = re.compile(r"\b(?:lite|whole|klquant|benchmark|serving|infer|cpp|lite_arm)\w*_\w+\b")
+_MODES = re.compile(r"\b(?:lite|whole|klquant|benchmark|serving|infer|cpp|js|ptq|paddle2onnx)\w*_\w+\b")
 
 
 @dataclass

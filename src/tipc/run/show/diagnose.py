@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from tipc.bounded import read_beginning
 from tipc.config.scripts import SCRIPTS
@@ -21,6 +18,7 @@ from tipc.plan.model import Plan, Step
 from tipc.plan.prepare import DECLARED, SCRIPT
 from tipc.reasons import Reason, because
 from tipc.run.guest.launch import NOT_FOUND
+from tipc.run.missing import source_of_tipc
 from tipc.run.prepare.data_at_risk import data_at_risk, not_put_back, some_of
 from tipc.run.record.results import StepResult
 from tipc.run.show import network
@@ -122,15 +120,27 @@ def _removed_with(path: Path, plan: Plan, prepared: StepResult) -> str:
 
 def _no_module(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     module, python = found["what"].split(".")[0], step.argv[0]
+    if _imported_by_other_paddle(found):
+        return _tell(because("cause-other-paddle", python=python), because("try-paddle", python=python))
     if _belongs_to(plan, module):
         return _own_module(plan, python, module)
     package = PACKAGES.get(module, module)
     if module == BENCHMARK_LOG:
-        package = shlex.quote(_source_of_tipc())
+        package = shlex.quote(source_of_tipc())
     return _tell(
         because("cause-no-module", python=python, module=module),
         because("try-install", python=python, package=package),
     )
+
+
+def _imported_by_other_paddle(found: re.Match[str]) -> bool:
+    """Whether a module is asked for by the ``paddle`` of PyPI, which is not PaddlePaddle."""
+    for name in _TRACEBACK_FILE.findall(found.string[: found.start()]):
+        packages, inside, _ = name.rpartition("/site-packages/paddle/")
+        if inside:
+            place = Path(packages, "site-packages")
+            return any(place.glob("paddle-*.dist-info")) and not any(place.glob("paddlepaddle*.dist-info"))
+    return False
 
 
 def _own_module(plan: Plan, python: str, module: str) -> Diagnosis:
@@ -149,18 +159,6 @@ def _no_package(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
         if path.suffix == ".py" and os.path.realpath(path.parent) == os.path.realpath(plan.repo):
             return _own_module(plan, step.argv[0], path.stem)
     return Diagnosis(found[0])
-
-
-def _source_of_tipc() -> str:
-    """What pip installs tipc from, which brings the benchmark log: an index need not have it."""
-    recorded = metadata.distribution("tipc").read_text("direct_url.json")
-    if recorded is None:
-        return "tipc"  # it came from an index
-    source = json.loads(recorded)
-    url = str(source["url"])
-    if "vcs_info" in source:
-        return f"{source['vcs_info']['vcs']}+{url}"
-    return unquote(url.removeprefix("file://"))
 
 
 def _belongs_to(plan: Plan, module: str) -> bool:
@@ -226,6 +224,23 @@ def _illegal_instruction(plan: Plan, step: Step, found: re.Match[str]) -> Diagno
     return _tell(because("cause-illegal-instruction"), because("try-fewer-instructions"))
 
 
+def _no_download(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(because("cause-no-download", url=found["what"]), because("try-network"))
+
+
+def _new_protobuf(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    return _tell(
+        because("cause-new-protobuf"), because("try-install", python=step.argv[0], package="'protobuf<7'")
+    )
+
+
+def _no_data(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
+    """A script's own words for a path that is not there; what else they may be of is quoted by others."""
+    if Path(plan.repo, step.cwd, found["what"]).exists():
+        return Diagnosis(found[0].strip())
+    return _no_file(plan, step, found)
+
+
 def _bad_argument(plan: Plan, step: Step, found: re.Match[str]) -> Diagnosis:
     word = found["what"]
     if _named(step, word):
@@ -265,6 +280,15 @@ _KNOWN: tuple[tuple[re.Pattern[str], Known], ...] = (
     (re.compile(r"FileNotFoundError: (?P<what>\S+)"), _no_file),
     (re.compile(r"can't open file '(?P<what>[^']+)'"), _no_file),
     (re.compile(r"(?P<what>\S+): No such file or directory"), _no_file),
+    (
+        re.compile(
+            r"^.*(?:there is not|not found|n[o']t exists?)\b[^:]*:\s*(?P<what>[\w.-]*/[\w./-]*\w)\W*$",
+            re.MULTILINE,
+        ),
+        _no_data,
+    ),
+    (re.compile(r"Error: Download from (?P<what>https?://\S+) failed"), _no_download),
+    (re.compile(r"FieldDescriptor' object has no attribute 'label'"), _new_protobuf),
     *[(pattern, _no_network) for pattern in network.PATTERNS],
     (re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'"), _no_module),
     (re.compile(r"error: unrecognized arguments: (?P<what>\S+)"), _bad_argument),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tipc.language import say
 from tipc.plan.model import Plan
 from tipc.run.prepare.data_at_risk import data_at_risk, some_of
-from tipc.run.prepare.interpreters import absent_interpreters
+from tipc.run.prepare.interpreters import absent_interpreters, pips_of_others
 from tipc.run.record.results import StepResult
 from tipc.run.show.log_tail import tail
 from tipc.run.show.network import unreached_host
@@ -37,6 +37,17 @@ def notes_before(plan: Plan, option: str = "") -> list[str]:
                 "install by hand, or put a link of that name to your interpreter on PATH",
                 config=plan.config,
                 names=absent,
+            )
+        )
+    pips = ", ".join(pips_of_others(plan))
+    if pips and plan.interpreter is not None:
+        notes.append(
+            say(
+                "preparing {config} installs packages with {names}, while steps run {python}: "
+                "that one's folder, put first on PATH, changes it",
+                config=plan.config,
+                names=pips,
+                python=plan.interpreter.program,
             )
         )
     return notes
