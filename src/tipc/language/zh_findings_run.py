@@ -300,6 +300,9 @@ FINDINGS_RUN = {
         "{name} 为 {value:g}：既不是 0 到 1 的比例，也不是百分数（{place}）"
     ),
     "{count} metrics between 0 and 1, or per cent": "{count} 个指标都在 0 到 1 之间，或为百分数",
+    "{name} is {value:g} of {samples} samples; training found {nearest:g} of {part}": (
+        "{samples} 个样本的 {name} 为 {value:g}；训练时 {part} 个样本为 {nearest:g}"
+    ),
     "{name} is {value:g}, but training's own evaluations found {last:g} at the end, and never anything"
     " nearer than {nearest:g}": (
         "{name} 为 {value:g}，但训练自己的评估最后得到 {last:g}，且从未得到比 {nearest:g} 更接近的值"

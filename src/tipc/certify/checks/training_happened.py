@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tipc.certify.checks.idle_training import doubts, remarks
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
+from tipc.certify.evidence.saved_beside import ALONG, FEW
 from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import (
     SUFFIX,
@@ -33,9 +35,7 @@ LOAD_THEM = "load them with paddle.load before the first step, or leave the opti
 SAVE_STATISTICS = "save the whole state of the network that was trained: model.state_dict()"
 STATISTICS = ("._mean", "._variance")
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
-ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
 ELSEWHERE = 3.0  # and from here on it is another network
-FEW = 0.1  # of the tensors of an average may lie off their own ways
 
 
 def seen_process(scene: StepScene) -> tuple[ProcessFacts | None, Outcome | None]:
@@ -107,10 +107,22 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         evidence = {**outcome.evidence, "without_gradient": unreached[:20]}
         outcome = unchecked(told, remedy=LET_IT_THROUGH, evidence=evidence)
     if outcome.status == PASS:
-        outcome = next(doubts(process, training, scene.step.argv, {**outcome.evidence}), outcome)
+        all_ranks = with_images_of_all(scene, process)
+        outcome = next(doubts(all_ranks, training, scene.step.argv, {**outcome.evidence}), outcome)
     yield outcome
     if outcome.status == PASS:
         yield from remarks(process, training, {**outcome.evidence})
+
+
+def with_images_of_all(scene: StepScene, process: ProcessFacts) -> ProcessFacts:
+    """A process as if it had opened what all that trained with it have opened: each of several ranks has a
+    part of the images."""
+    facts = scene.facts(scene.step)
+    opened = dict.fromkeys(process.images)
+    for other in facts.processes if facts is not None else ():
+        if other.training is not None and other.training.steps:
+            opened.update(dict.fromkeys(other.images))
+    return replace(process, images=tuple(opened))
 
 
 def weights_never_loaded(scene: StepScene) -> str:
