@@ -152,6 +152,8 @@ def test_results_of_evaluations_are_read_in_every_familys_form(tmp_path: Path) -
         ("Accuracy of the network on the 8 test images: 87 %", {"Accuracy": 87.0}),
         ("val acc is 0.8", {"acc": 0.8}),
         ("| top1   | 0.8000 |", {"top1": 0.8}),
+        ("│ accuracy │ 0.6250 │", {"accuracy": 0.625}),
+        ("┃ mIoU     ┃ 62.5 % ┃", {"mIoU": 62.5}),
         ("Test set: Average loss: 0.43, Accuracy: 950/1000 (95%)", {"Accuracy": 0.95}),
         ("top1 0.5 top5 1.0", {"top1": 0.5, "top5": 1.0}),
         ("Validation loss: 0.25", {"loss": 0.25}),
