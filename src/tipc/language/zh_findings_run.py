@@ -362,6 +362,11 @@ FINDINGS_RUN = {
         "打开了 {opened} 张图像，而网络只输入了 {samples} 个样本"
     ),
     "evaluate all of the images": "评估所有图像",
+    "the network was called {calls} times in training mode, never in eval mode: dropout and batch norms may"
+    " have changed its answers": (
+        "网络在训练模式下被调用了 {calls} 次，从未在评估模式下调用：dropout 和批归一化可能改变了它的输出"
+    ),
+    "call model.eval() before the evaluation": "在评估之前调用 model.eval()",
     "no network was called in eval mode: nothing was evaluated": (
         "没有在 eval 模式下调用任何网络：没有评估任何东西"
     ),

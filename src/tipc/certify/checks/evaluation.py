@@ -278,6 +278,13 @@ def no_evaluation(scene: StepScene, process: ProcessFacts) -> Outcome:
     unseen = process.doors.get("Layer.__call__")
     if unseen:
         return unchecked(wording("calls of networks could not be seen: {why}", why=unseen))
+    if process.training_calls:
+        told = wording(
+            "the network was called {calls} times in training mode, never in eval mode: dropout and batch "
+            "norms may have changed its answers",
+            calls=process.training_calls,
+        )
+        return unchecked(told, remedy="call model.eval() before the evaluation")
     return failed(with_complaint(scene, "no network was called in eval mode: nothing was evaluated"))
 
 

@@ -284,7 +284,7 @@ class Networks(Door):
             )
 
     def facts(self, *, final: bool) -> dict[str, Any]:
-        """``evaluations``: those of networks that are no mere part of a larger one."""
+        """``evaluations``: those of networks that are no mere part of a larger one; ``training_calls``."""
         if final:
             for evaluation in self.current.values():
                 for given, got in evaluation.held:
@@ -295,7 +295,8 @@ class Networks(Door):
         for evaluation in self.evaluations:
             if evaluation.parameters * 4 >= most:
                 told.append(_as_told(evaluation))
-        return {"evaluations": told}
+        calls = self.trained
+        return {"evaluations": told, "training_calls": calls.count if calls else 0}
 
 
 def _as_told(evaluation: Evaluation) -> dict[str, Any]:
