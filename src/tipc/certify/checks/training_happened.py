@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from tipc.certify.checks.idle_training import doubts, remarks
+from tipc.certify.checks.idle_training import doubts, remarks, with_images_of_all
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
@@ -112,17 +111,6 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
     yield outcome
     if outcome.status == PASS:
         yield from remarks(process, training, {**outcome.evidence})
-
-
-def with_images_of_all(scene: StepScene, process: ProcessFacts) -> ProcessFacts:
-    """A process as if it had opened what all that trained with it have opened: each of several ranks has a
-    part of the images."""
-    facts = scene.facts(scene.step)
-    opened = dict.fromkeys(process.images)
-    for other in facts.processes if facts is not None else ():
-        if other.training is not None and other.training.steps:
-            opened.update(dict.fromkeys(other.images))
-    return replace(process, images=tuple(opened))
 
 
 def weights_never_loaded(scene: StepScene) -> str:
