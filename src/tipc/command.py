@@ -229,6 +229,17 @@ class Command:
         return self.argv[self._parts.entry_at]
 
     @property
+    def program_at(self) -> int | None:
+        """Where a program stands that a Python interpreter runs and that another one can be put before: a
+        script, or ``-m`` and a module that is no launcher. None: there is none."""
+        if self._script_at is not None:
+            return self._script_at
+        parts = self._parts
+        if not self.interpreter or parts.entry_at is None or parts.launcher or not parts.module:
+            return None
+        return parts.entry_at - 1
+
+    @property
     def before_script(self) -> tuple[str, ...]:
         """The words before the script: interpreter, its options, launcher."""
         if self._script_at is None:
@@ -323,10 +334,11 @@ class Command:
         return Command((program, *self.argv[1:]))
 
     def with_before_script(self, *words: str) -> Command:
-        """The same command with words put right before its script: a program that runs it."""
-        if self._script_at is None:
+        """The same command with words put right before its script or module: a program that runs it."""
+        at = self.program_at
+        if at is None:
             return self
-        return replace(self, argv=(*self.argv[: self._script_at], *words, *self.argv[self._script_at :]))
+        return replace(self, argv=(*self.argv[:at], *words, *self.argv[at:]))
 
     def shell_line(self, env: Mapping[str, str | None] | None = None, patterns: Collection[str] = ()) -> str:
         """The command as a line for a shell, with variables to set and (None) to unset.

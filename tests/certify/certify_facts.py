@@ -78,6 +78,7 @@ class Honest:
         self.repo = Path(self.plan.repo)
         self.arrays: dict[str, Any] = {"x": IMAGES, "y": ANSWERS, "seed": SEEDS, "own": OWN}
         self.processes = {step.id: self._process(step) for step in self.plan.steps}
+        self.beside: dict[str, tuple[ProcessFacts, ...]] = {}  # other processes of a step, by its name
         self.answers: dict[str, Any] = {EVALUATION: ANSWERS, SEEDED: OWN}
         self.inner: dict[str, Any] = {}  # values inside the exported model on the evaluation's inputs
 
@@ -136,7 +137,8 @@ class Honest:
         facts = {}
         for name, process in self.processes.items():
             if self.run.results[(self.plan.key, name)].ok:
-                facts[(self.plan.key, name)] = StepFacts((process,), arrays=str(path))
+                processes = (process, *self.beside.get(name, ()))
+                facts[(self.plan.key, name)] = StepFacts(processes, arrays=str(path))
         return facts
 
     def tried(self) -> Tried:

@@ -229,6 +229,14 @@ def test_what_was_seen_outweighs_what_was_said(name: str, run: Run, judge: Judge
     assert any(words in message for message in told), [(one.check, one.message) for one in alarms(found)]
 
 
+def test_an_evaluation_in_training_mode_is_not_certified(run: Run, judge: Judge) -> None:
+    found = judge(run, seen("eval", evaluations=(), training_calls=2))
+    [told] = [one for one in found if one.check == "TT905"]
+    assert (told.status, told.required) == (UNCHECKED, True)
+    assert "2 times in training mode" in told.message
+    assert "model.eval()" in told.remedy
+
+
 def test_the_honest_chain_raises_no_alarm_and_all_that_was_seen_counts(run: Run, judge: Judge) -> None:
     found = judge(run)
     assert not alarms(found), alarms(found)

@@ -49,6 +49,21 @@ def test_one_batch_where_there_are_images_for_another_is_unchecked(
     assert "4 images for training were never opened" in finding.message
 
 
+def test_what_the_other_ranks_opened_was_not_left_out(run: Run, judge: Judge, images: list[str]) -> None:
+    def ranks(trains: bool) -> Finding:
+        def edit(honest: Honest) -> None:
+            honest.change("train", training=ONE_BATCH, images=tuple(images[:4]))
+            training = ONE_BATCH if trains else None
+            other = ProcessFacts(1, 2, "3.1.1", {}, training=training, images=tuple(images[4:8]))
+            honest.beside["cell/train"] = (other,)
+
+        [finding] = [one for one in judge(run, edit) if one.check == "TT901"]
+        return finding
+
+    assert ranks(trains=True).status == PASS
+    assert ranks(trains=False).status == UNCHECKED, "who opens and does not train has fed nothing"
+
+
 def test_one_batch_that_is_the_whole_set_is_a_training(run: Run, judge: Judge, images: list[str]) -> None:
     assert judged(judge, run, ONE_BATCH, images=tuple(images[:8])).status == PASS
     # What is less than a batch is dropped.

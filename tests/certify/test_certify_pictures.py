@@ -122,6 +122,16 @@ def test_noise_in_place_of_pictures_is_told_by_neighbouring_pixels() -> None:
         assert not_of_images(evaluated, deployed, nothing, nothing, shared=False) is None
 
 
+def test_images_that_are_noise_themselves_may_be_fed_as_they_are() -> None:
+    """A deployment that enlarges them makes them smoother."""
+    noise = RANDOM.standard_normal((2, 3, 16, 16))
+    enlarged = noise.repeat(2, 2).repeat(2, 3)
+    of_files, of_one = Fed(pictures=2), Fed(pictures=1)
+    assert not_of_images(noise, enlarged, of_files, Fed(), shared=True) is None
+    assert not_of_images(noise, enlarged, of_one, Fed(), shared=True) is not None
+    assert not_of_images(noise, enlarged, Fed(), of_files, shared=True) is not None
+
+
 def test_a_picture_that_is_padded_to_a_long_line_is_no_noise() -> None:
     """A word of text is short and its line is long: the middle is padding."""
     smooth = np.cumsum(np.cumsum(RANDOM.standard_normal((2, 3, 32, 100)), 2), 3)

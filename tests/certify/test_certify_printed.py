@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from certify_chain import plan_of, run_chain
 from certify_facts import Honest
 from certify_plain_repo import edit, make_plain_repo
 
-from tipc.certify.checks.printed import by_threshold
+from tipc.certify.checks.printed import are_classes, by_threshold
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
+from tipc.run.record.step_facts import PredictorFacts
 
 INFER = "deploy/inference_python/infer.py"
 OLD = 'print(f"image_name: {image}, class_id: {index % 3}, prob: {0.9 - index / 100:.4f}")'
@@ -110,3 +112,38 @@ def test_two_classes_may_be_told_apart_by_a_threshold_and_no_other_way() -> None
     assert not by_threshold([1, 0, 0, 0], rows)
     assert not by_threshold([1, 1, 1, 1], rows), "always the same"
     assert by_threshold([1, 1, 0, 0], rows[:, :1]), "a single output is held against a threshold"
+
+
+def test_the_classes_of_a_top_k_stand_in_an_output_of_their_own(tmp_path: Path, judge: Judge) -> None:
+    def top_two(honest: Honest) -> None:
+        best = {}
+        for name, scores in list(honest.arrays.items()):
+            if name.endswith("out"):
+                best[name] = np.argsort(-scores, 1)[:, :2]
+                honest.arrays[name] = np.take_along_axis(scores, best[name], 1)
+        for name, classes in best.items():
+            honest.arrays[f"{name} classes"] = classes
+
+        def with_classes(predictor: PredictorFacts) -> PredictorFacts:
+            runs = []
+            for run in predictor.kept:
+                outputs = {**run.outputs, "classes": run.outputs["out"] + " classes"}
+                runs.append(replace(run, outputs=outputs))
+            return replace(predictor, kept=tuple(runs))
+
+        honest.change_predictors(with_classes)
+
+    for number, status in (("index % 3", PASS), ("(index + 1) % 3", FAIL)):
+        folder = tmp_path / status
+        folder.mkdir()
+        repo = make_plain_repo(folder)
+        edit(repo, INFER, "class_id: {index % 3}", "class_id: {" + number + "}")
+        assert by_tp307(judge(run_chain(repo, plan_of(repo)), top_two)) == {status}
+
+
+def test_other_whole_numbers_beside_the_scores_are_no_classes_of_a_top_k() -> None:
+    assert are_classes(np.array([[4, 1], [0, 2]]))
+    assert not are_classes(np.array([[0, 0], [1, 0]])), "a mask"
+    assert not are_classes(np.array([[3], [1]])), "of one a row nothing shows"
+    assert not are_classes(np.array([[4, -1]])), "what fills a row up"
+    assert not are_classes(np.array([[0.5, 1.5]]))

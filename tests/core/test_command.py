@@ -172,3 +172,21 @@ def test_every_word_belongs_somewhere(words: list[str]) -> None:
     command = Command(("python", *words))
     if command.script:
         assert (*command.before_script, command.script, *command.arguments) == command.argv
+
+
+@pytest.mark.parametrize(
+    ("line", "before"),
+    [
+        ("python -u t.py --x", "python -u W t.py --x"),
+        ("python -X dev -m a.b --x", "python -X dev W -m a.b --x"),
+        (
+            "python -m paddle.distributed.launch --gpus=0 t.py",
+            "python -m paddle.distributed.launch --gpus=0 W t.py",
+        ),
+        ("python -m paddle.distributed.launch -m a.b", "python -m paddle.distributed.launch -m a.b"),
+        ("python -c 1", "python -c 1"),
+        ("bash t.sh", "bash t.sh"),
+    ],
+)
+def test_a_program_is_put_before_a_script_or_a_module(line: str, before: str) -> None:
+    assert Command(tuple(line.split())).with_before_script("W").argv == tuple(before.split())

@@ -190,6 +190,28 @@ def test_the_arrays_of_a_chain_belong_to_each_other(paddle_stage: Stage) -> None
         np.testing.assert_allclose(again, next(arrays[key] for key in run.outputs.values()), atol=1e-5)
 
 
+IN_TRAINING_MODE = """
+import paddle
+x = paddle.rand([4, 6])
+plain = paddle.nn.Sequential(paddle.nn.Linear(6, 3), paddle.nn.ReLU(), paddle.nn.Linear(3, 2))
+dropping = paddle.nn.Sequential(paddle.nn.Linear(6, 2), paddle.nn.Dropout(0.5))
+with paddle.no_grad():
+    plain(x)
+    dropping(x)
+plain(x).sum().backward()
+with paddle.no_grad():
+    plain(x)
+"""
+
+
+@pytest.mark.paddle
+def test_an_evaluation_may_leave_eval_out_where_no_layer_answers_otherwise(paddle_stage: Stage) -> None:
+    facts = unnoticed(*paddle_stage, IN_TRAINING_MODE)
+    [evaluation] = facts.evaluations
+    assert (evaluation.calls, evaluation.samples, len(evaluation.kept)) == (1, 4, 1)
+    assert facts.training_calls == 2, "with a gradient, and after the first backward"
+
+
 @pytest.mark.paddle
 def test_what_is_done_for_show_is_told_apart(paddle_stage: Stage) -> None:
     facts = unnoticed(*paddle_stage, FOR_SHOW)

@@ -72,6 +72,48 @@ def test_a_program_that_cannot_be_followed_is_told(bench: Bench, local: LocalExe
     assert facts.started == ("true", "sh -c exit 0")
 
 
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_script_that_begins_again_with_other_variables_is_seen(paddle_stage: Stage, warm: bool) -> None:
+    bench, executor = paddle_stage
+    again = (
+        "import os, sys\nif 'SET' not in os.environ:\n    os.environ['SET'] = '1'\n"
+        "    os.execv(sys.executable, [sys.executable] + sys.argv)\n"
+    )
+    bench.script(again + STARTER, "again.py")
+    facts = facts_of(bench, executor, f"again-{warm}", sys.executable, "again.py", "train", warm=warm)
+    assert facts.main is not None
+    assert facts.main.training is not None
+    assert (facts.main.training.steps, len(facts.main.saves)) == (5, 1)
+    assert "end" not in facts.main.doors
+
+
+def test_a_script_that_cannot_begin_again_goes_on(bench: Bench, local: LocalExecutor) -> None:
+    text = (
+        "import os\ntry:\n    os.execv('/nowhere/python3', ['python3', 'x.py'])\n"
+        "except OSError as error:\n    print(error)\nos.system('true')"
+    )
+    assert unnoticed(bench, local, text).started == ("true",)
+
+
+MODULE = """
+import sys
+print(sys.argv[1:], __name__, __package__, __spec__.name, sys.path[0], __file__)
+1 / 0
+"""
+
+
+def test_a_module_is_seen_and_runs_the_same(bench: Bench, local: LocalExecutor) -> None:
+    (bench.directory / "pkg").mkdir()
+    (bench.directory / "pkg/__init__.py").touch()
+    bench.script(MODULE, "pkg/train.py")
+    argv = (sys.executable, "-m", "pkg.train", "--a=1")
+    bench.run(local, bench.task(*argv, name="plain"))
+    facts = facts_of(bench, local, "seen", *argv)
+    assert bench.log("seen") == bench.log("plain")
+    assert b"['--a=1'] __main__ pkg pkg.train" in bench.log("plain")
+    assert len(facts.processes) == 1
+
+
 def test_processes_that_do_nothing_with_paddle_tell_nothing(bench: Bench, local: LocalExecutor) -> None:
     bench.script("print('idle')", "idle.py")
     text = "import subprocess, sys\nprint(subprocess.check_output([sys.executable, 'idle.py']))"

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tipc.align.tensor_comparison import Alignment
 from tipc.certify.evidence.answers import Answer
 from tipc.certify.evidence.doc_runs import DocRun
+from tipc.certify.evidence.saved_beside import loaded_in_place
 from tipc.certify.evidence.weights_file import find_weights, read_weights
 from tipc.certify.levels import Level
-from tipc.kinds import TRAIN
+from tipc.kinds import EVAL, EXPORT, TRAIN
 from tipc.plan.model import Cell, Plan, Step
 from tipc.run.record.facts import read_arrays
 from tipc.run.record.results import Run, StepResult
-from tipc.run.record.step_facts import ProcessFacts, StepFacts
+from tipc.run.record.step_facts import ProcessFacts, StepFacts, Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,6 +137,9 @@ class PlanScene:
 
     def trained_digests(self, cell: str) -> frozenset[str]:
         """The tensors of the weights that a cell's training left, as digests; empty: they are not known."""
+        averages = averages_in_place(self, cell)
+        if averages is not None:
+            return frozenset(averages.tensors.values())
         for step in self.steps(TRAIN, cell):
             if step.weights:
                 return read_weights(find_weights(self.path(step.weights))).known
@@ -197,3 +201,14 @@ def once_a_cell(look_up: Callable[[PlanScene, str], Looked]) -> Callable[[PlanSc
         return found
 
     return remembered
+
+
+@once_a_cell
+def averages_in_place(scene: PlanScene, cell: str) -> Weights | None:
+    """The averages that the steps of a cell load in place of the weights that the config names."""
+    for kind in (EVAL, EXPORT):
+        for step in scene.steps(kind, cell):
+            found = loaded_in_place(scene, cell, step)
+            if found is not None:
+                return found
+    return None

@@ -300,6 +300,9 @@ FINDINGS_RUN = {
         "{name} 为 {value:g}：既不是 0 到 1 的比例，也不是百分数（{place}）"
     ),
     "{count} metrics between 0 and 1, or per cent": "{count} 个指标都在 0 到 1 之间，或为百分数",
+    "{name} is {value:g} of {samples} samples; training found {nearest:g} of {part}": (
+        "{samples} 个样本的 {name} 为 {value:g}；训练时 {part} 个样本为 {nearest:g}"
+    ),
     "{name} is {value:g}, but training's own evaluations found {last:g} at the end, and never anything"
     " nearer than {nearest:g}": (
         "{name} 为 {value:g}，但训练自己的评估最后得到 {last:g}，且从未得到比 {nearest:g} 更接近的值"
@@ -359,6 +362,11 @@ FINDINGS_RUN = {
         "打开了 {opened} 张图像，而网络只输入了 {samples} 个样本"
     ),
     "evaluate all of the images": "评估所有图像",
+    "the network was called {calls} times in training mode, never in eval mode: dropout and batch norms may"
+    " have changed its answers": (
+        "网络在训练模式下被调用了 {calls} 次，从未在评估模式下调用：dropout 和批归一化可能改变了它的输出"
+    ),
+    "call model.eval() before the evaluation": "在评估之前调用 model.eval()",
     "no network was called in eval mode: nothing was evaluated": (
         "没有在 eval 模式下调用任何网络：没有评估任何东西"
     ),

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tipc.certify.checks.evaluation_log import NEAR, PER_CENT, by_canonical_name, distance, final_metrics
+from tipc.certify.checks.evaluation_log import (
+    COUNTED,
+    NEAR,
+    as_share,
+    by_canonical_name,
+    distance,
+    final_metrics,
+)
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.compare.picture_pairs import PREPROCESS
 from tipc.certify.evidence.answers import ParityAnswer
@@ -26,6 +33,7 @@ from tipc.certify.evidence.images_left import (
 )
 from tipc.certify.evidence.lite_data import IMAGES
 from tipc.certify.evidence.logs import read_log
+from tipc.certify.evidence.saved_beside import loaded_in_place
 from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.trials import NATIVE
 from tipc.certify.evidence.weights_file import digest as weights_digest
@@ -36,7 +44,6 @@ from tipc.kinds import AMP, EXPORT, FP32, PASS, TRAIN
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
-COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
 FOR_EVALUATION = re.compile(r"(?:val|valid|validation|test|testing|eval|dev)(?:set|_images)?$", re.IGNORECASE)
 ROUNDED = 6e-4  # what printing three or four digits rounds away
 
@@ -61,6 +68,9 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     if scene.step.weights:
         weights = read_weights(find_weights(scene.path(scene.step.weights)))
         trained, known = weights.digests, weights.known
+        averages = loaded_in_place(scene, scene.cell.id, scene.step)
+        if averages is not None:
+            trained, known = averages.tensors, frozenset(averages.tensors.values())
     evaluation = last_evaluation(process, known)
     if not process.paddle or evaluation is None:
         yield no_evaluation(scene, process)
@@ -268,6 +278,13 @@ def no_evaluation(scene: StepScene, process: ProcessFacts) -> Outcome:
     unseen = process.doors.get("Layer.__call__")
     if unseen:
         return unchecked(wording("calls of networks could not be seen: {why}", why=unseen))
+    if process.training_calls:
+        told = wording(
+            "the network was called {calls} times in training mode, never in eval mode: dropout and batch "
+            "norms may have changed its answers",
+            calls=process.training_calls,
+        )
+        return unchecked(told, remedy="call model.eval() before the evaluation")
     return failed(with_complaint(scene, "no network was called in eval mode: nothing was evaluated"))
 
 
@@ -328,10 +345,7 @@ def metric_of_samples(scene: StepScene) -> Iterator[Outcome]:
         value = metrics.get(name)
         if value is None or not math.isfinite(value):
             continue
-        share = value
-        if value > 1:
-            share = value / PER_CENT
-        right = share * evaluation.samples
+        right = as_share(value) * evaluation.samples
         if abs(right - round(right)) > ROUNDED * evaluation.samples + 1e-3:
             told = wording(
                 "{name} is {value:g}: of {samples} samples, {right:.3g} would be right",

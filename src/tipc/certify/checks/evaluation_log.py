@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tipc.certify.compare.detections import are_detections
-from tipc.certify.evidence.evaluations import seen_evaluation
+from tipc.certify.evidence.evaluations import last_evaluation, seen_evaluation
 from tipc.certify.evidence.log_records import EvaluationLine
 from tipc.certify.evidence.log_values import is_share
 from tipc.certify.evidence.logs import read_log
@@ -17,11 +17,12 @@ from tipc.certify.evidence.training_log_file import place, with_complaint
 from tipc.certify.registry import Outcome, check, failed, passed, unchecked
 from tipc.certify.scene import StepScene
 from tipc.kinds import EVAL, TRAIN
-from tipc.message import wording
+from tipc.message import Message, wording
 from tipc.plan.model import Step
 
 NEAR = 0.06  # of a metric between 0 and 1: one image of a lite split
 PER_CENT = 100.0
+COUNTED = ("top1", "top5")  # metrics that count samples: a whole number of them
 
 
 def final_metrics(rows: Iterable[EvaluationLine]) -> dict[str, float]:
@@ -148,6 +149,10 @@ def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
         nearest = min(told[name], key=lambda value: distance(value, own[name]))
         evidence = {"metric": name, "evaluation": own[name], "training": told[name][-20:]}
         if distance(nearest, own[name]) > NEAR * max(1.0, abs(nearest)):
+            apart = of_a_part(scene, trainings[0], name, nearest, own[name])
+            if apart is not None:
+                yield unchecked(apart, required=False, evidence=evidence)
+                return
             message = wording(
                 "{name} is {value:g}, but training's own evaluations found {last:g} at the end, and never "
                 "anything nearer than {nearest:g}",
@@ -160,6 +165,42 @@ def same_evaluation(scene: StepScene) -> Iterator[Outcome]:
             return
     first = common[0]
     yield passed(wording("{name} {value:g}, as training found", name=first, value=own[first]), metrics=common)
+
+
+def of_a_part(scene: StepScene, training: Step, name: str, of_part: float, of_all: float) -> Message | None:
+    """Why a metric may be another than training found: training looked at a part of the samples. None: it did
+    not, or no rest of them can make the one of the other."""
+    samples = samples_evaluated(scene, scene.step)
+    part = samples_evaluated(scene, training)
+    if not 0 < part < samples:
+        return None
+    if name in COUNTED:
+        right_of_part, right_of_all = as_share(of_part) * part, as_share(of_all) * samples
+        if not right_of_part - 1 <= right_of_all <= right_of_part + (samples - part) + 1:
+            return None
+    return wording(
+        "{name} is {value:g} of {samples} samples; training found {nearest:g} of {part}",
+        name=name,
+        value=of_all,
+        samples=samples,
+        nearest=of_part,
+        part=part,
+    )
+
+
+def samples_evaluated(scene: StepScene, step: Step) -> int:
+    """How many different samples a step fed to the network with the trained weights; 0: it is not known."""
+    evaluation = last_evaluation(scene.main_process(step), scene.trained_digests(scene.cell.id))
+    if evaluation is None:
+        return 0
+    return evaluation.different_samples
+
+
+def as_share(metric: float) -> float:
+    """A metric that may be told in per cent."""
+    if metric > 1:
+        return metric / PER_CENT
+    return metric
 
 
 def nothing_in_common(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tipc.certify.evidence.images_left import images_never_opened
 from tipc.certify.registry import Outcome, unchecked
+from tipc.certify.scene import StepScene
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import ProcessFacts, TrainingFacts
 
@@ -27,6 +29,17 @@ def doubts(
     for told, remedy in found:
         if told is not None:
             yield unchecked(told, remedy=remedy, evidence=evidence)
+
+
+def with_images_of_all(scene: StepScene, process: ProcessFacts) -> ProcessFacts:
+    """A process as if it had opened what all that trained with it have opened: each of several ranks has a
+    part of the images."""
+    facts = scene.facts(scene.step)
+    opened = dict.fromkeys(process.images)
+    for other in facts.processes if facts is not None else ():
+        if other.training is not None and other.training.steps:
+            opened.update(dict.fromkeys(other.images))
+    return replace(process, images=tuple(opened))
 
 
 def remarks(process: ProcessFacts, training: TrainingFacts, evidence: dict[str, object]) -> Iterator[Outcome]:

@@ -27,8 +27,10 @@ from tipc.certify.scene import CellScene, StepScene
 from tipc.kinds import INFER
 from tipc.message import Message, wording
 from tipc.plan.model import Step
+from tipc.run.record.step_facts import PredictorRun
 
 MOST_KNOWN = 50  # predictions that differ within the bounds, and that each setting is held against
+MOST_CLASSES = 1 << 20
 PROBABILITY = 0.02  # what a script may print otherwise than its output: rounding, per cent
 
 
@@ -181,18 +183,15 @@ def fed_and_given(scene: StepScene) -> tuple[NDArray[Any] | None, NDArray[Any] |
     for predictor in own_predictors(scene):
         for run in predictor.kept:
             pictures = list(pictures_of(predictor, run.inputs, arrays))
-            rows = []
-            for key in run.outputs.values():
-                if key in arrays:
-                    rows.append(arrays[key])
-            if not pictures or not rows or rows[0].ndim != 2 or len(pictures[0]) != len(rows[0]):
+            rows = scores_of(run, arrays)
+            if not pictures or rows is None or len(pictures[0]) != len(rows):
                 continue
             if not fed or pictures[0].shape[1:] == fed[0].shape[1:]:
                 fed.append(pictures[0])
-                given.append(rows[0])
+                given.append(rows)
     if not fed:
         return None, None
-    return np.concatenate(fed), np.concatenate(given)
+    return np.concatenate(fed), laid_together(given)
 
 
 def output_rows(scene: StepScene) -> NDArray[Any] | None:
@@ -201,13 +200,52 @@ def output_rows(scene: StepScene) -> NDArray[Any] | None:
     for predictor in own_predictors(scene):
         parts = []
         for run in predictor.kept:
-            first = next((arrays[key] for key in run.outputs.values() if key in arrays), None)
-            if first is None or first.ndim != 2 or first.dtype.kind != "f" or len(first) != run.batch:
+            first = scores_of(run, arrays)
+            if first is None or first.dtype.kind != "f" or len(first) != run.batch:
                 return None
             parts.append(first)
         if parts:
-            return np.asarray(np.concatenate(parts))
+            return laid_together(parts)
     return None
+
+
+def scores_of(run: PredictorRun, arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
+    """The scores of the classes that a run gave, a row a sample; None: its first output has none.
+
+    Where an output of whole numbers has the same form, as those of a top-k have, it says which classes the
+    scores are of. Those that are not among them get the lowest score."""
+    outputs = [arrays[key] for key in run.outputs.values() if key in arrays]
+    if not outputs or outputs[0].ndim != 2:
+        return None
+    scores = outputs[0]
+    for classes in outputs[1:]:
+        if scores.dtype.kind == "f" and classes.shape == scores.shape and are_classes(classes):
+            spread = np.full((len(scores), int(classes.max()) + 1), -np.inf, scores.dtype)
+            np.put_along_axis(spread, classes.astype(np.int64), scores, 1)
+            return spread
+    return scores
+
+
+def are_classes(numbers: NDArray[Any]) -> bool:
+    """Whether rows of numbers say which classes a top-k found: two at least, and each one once."""
+    if numbers.dtype.kind != "i" or not numbers.size or numbers.shape[1] < 2:
+        return False
+    if numbers.min() < 0 or numbers.max() >= MOST_CLASSES:
+        return False
+    ordered = np.sort(numbers, axis=1)
+    return bool((ordered[:, 1:] > ordered[:, :-1]).all())
+
+
+def laid_together(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The rows of several runs, of which each may have fewer classes than the widest one."""
+    width = max(part.shape[1] for part in parts)
+    wide = []
+    for part in parts:
+        if part.shape[1] < width:
+            missing = np.full((len(part), width - part.shape[1]), -np.inf, part.dtype)
+            part = np.concatenate([part, missing], axis=1)
+        wide.append(part)
+    return np.asarray(np.concatenate(wide))
 
 
 def wrong_probability(printed: list[dict[str, Any]], rows: NDArray[Any], *, in_order: bool) -> Message | None:

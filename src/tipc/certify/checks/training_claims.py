@@ -129,8 +129,20 @@ def wrong_loss(scene: StepScene, told: list[float]) -> Message | None:
             high=high,
         )
     if scene.step.processes <= 1 and len(told) == len(seen) >= LINES:
+        if processes(scene) > 1:  # that the script has started: their lines stand in one log as they came
+            told, seen = sorted(told), sorted(seen)
         return loss_of_no_step(told, seen)
     return None
+
+
+def processes(scene: StepScene) -> int:
+    """How many processes trained: those that were launched, or that the script has started itself."""
+    facts = scene.facts(scene.step)
+    trained = 0
+    if facts is not None:
+        for process in facts.processes:
+            trained += process.training is not None and process.training.steps > 0
+    return max(scene.step.processes, trained, 1)
 
 
 def gathered_for_a_step(scene: StepScene) -> int:
@@ -198,7 +210,7 @@ def wrong_samples(scene: StepScene, training: TrainingFacts, told: list[float]) 
     if not training.batch_sizes or not told:
         return None
     # Gradients of several batches may be gathered for one step, and a line may tell of the step.
-    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    batches = processes(scene) * max(training.gathered, 1)
     low, high = min(training.batch_sizes), max(training.batch_sizes) * batches
     far = [count for count in told if not low * 0.9 <= count <= high * 1.1]
     if len(far) * 2 <= len(told):
@@ -221,7 +233,7 @@ def wrong_batch_size(scene: StepScene, process: ProcessFacts, told: list[float])
     of_evaluation = any(EVALUATED_BATCH.search(word) for word in scene.step.argv)
     if training is None or not training.batch_sizes or not told or not asked or of_evaluation:
         return None
-    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    batches = processes(scene) * max(training.gathered, 1)
     smaller = max(*told, *training.batch_sizes) * batches < asked
     larger = min(*told, *training.batch_sizes) > asked * batches
     if not larger and not (smaller and more_than_a_batch(scene, process, asked)):
@@ -285,7 +297,7 @@ def wrong_speed(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     quick = quick_step(training)
     if quick is None or not training.batch_sizes:
         return None
-    batches = max(scene.step.processes, 1) * max(training.gathered, 1)
+    batches = processes(scene) * max(training.gathered, 1)
     told = []  # batches a second, if all were as large as the largest
     for row in rows:
         unit = row.units.get(IPS, "")

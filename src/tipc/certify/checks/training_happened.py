@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from tipc.certify.checks.idle_training import doubts, remarks
+from tipc.certify.checks.idle_training import doubts, remarks, with_images_of_all
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
+from tipc.certify.evidence.saved_beside import ALONG, FEW
 from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import (
     SUFFIX,
@@ -33,9 +34,7 @@ LOAD_THEM = "load them with paddle.load before the first step, or leave the opti
 SAVE_STATISTICS = "save the whole state of the network that was trained: model.state_dict()"
 STATISTICS = ("._mean", "._variance")
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
-ALONG = 1.5  # times the way that training has gone: averages of it lie no farther off
 ELSEWHERE = 3.0  # and from here on it is another network
-FEW = 0.1  # of the tensors of an average may lie off their own ways
 
 
 def seen_process(scene: StepScene) -> tuple[ProcessFacts | None, Outcome | None]:
@@ -107,7 +106,8 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         evidence = {**outcome.evidence, "without_gradient": unreached[:20]}
         outcome = unchecked(told, remedy=LET_IT_THROUGH, evidence=evidence)
     if outcome.status == PASS:
-        outcome = next(doubts(process, training, scene.step.argv, {**outcome.evidence}), outcome)
+        all_ranks = with_images_of_all(scene, process)
+        outcome = next(doubts(all_ranks, training, scene.step.argv, {**outcome.evidence}), outcome)
     yield outcome
     if outcome.status == PASS:
         yield from remarks(process, training, {**outcome.evidence})

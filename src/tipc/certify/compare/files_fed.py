@@ -244,9 +244,11 @@ def not_of_images(
 ) -> Message | None:
     """Why what an evaluation was fed cannot be of images, as what the deployment was fed is; None: it can.
 
-    ``shared``: both opened the same files."""
+    ``shared``: both opened the same files. Images that are noise themselves are fed as such, and a deployment
+    that enlarges them makes them smoother."""
+    of_its_files = len(pictures) > 0 and evaluated.pictures == min(len(pictures), MOST)
     one, other = neighbours_alike(pictures), neighbours_alike(fed)
-    if abs(one) < NOISE and other > PICTURE:
+    if abs(one) < NOISE and other > PICTURE and not of_its_files:
         return wording(
             "the evaluation was fed noise: neighbouring pixels correlate by {one:.2f}, in the deployment by "
             "{other:.2f}",

@@ -87,12 +87,14 @@ TWO_BRACKETS = re.compile(r"\]\s*\[")
 # `` * Acc@1 0.062 Acc@5 0.312``: name and figure without a sign between them.
 BARE_ACCURACY = re.compile(rf"\b(Acc@\d+)\s+({NUMBER})", re.IGNORECASE)
 EVALUATION_LOSS = re.compile(r"(?:eval|val|valid|test)[_/-]loss$", re.IGNORECASE)
-# ``top1 0.875``, ``| top1 | 0.875 |``, ``mIoU is 87.5 %``, ``Accuracy of the network on the 8 test images:
-# 87 %``: read where a line has no other metric, and only with a point or a per cent sign.
+# ``top1 0.875``, ``| top1 | 0.875 |`` (also in the boxes of rich), ``mIoU is 87.5 %``, ``Accuracy of the
+# network on the 8 test images: 87 %``: read where a line has no other metric, and only with a point or a
+# per cent sign.
 SPOKEN = re.compile(
-    r"(?<![\w./@-])(?P<key>acc(?:uracy|_?top[15]|[15])?|top-?[15](?:_acc)?|m?iou|dice|kappa|(?-i:mAP)|precision|"
-    r"recall|f1(?:[_-]score)?|hmean|auc|psnr|ssim|mae|r?mse|wer|cer|bleu)"
-    r"(?:\s*\|\s*|\s+(?:is\s+|=\s*|(?:of|on)\s[^:=;|]{1,60}[:=]\s*)?)"
+    r"(?<![\w./@-])(?P<key>acc(?:uracy|_?top[15]|[15])?|top-?[15](?:_acc)?|m?iou|dice|kappa|(?-i:mAP)|"
+    r"(?:precision|recall)(?:@?\d+)?|f1(?:[_-]score)?|hmean|auc|psnr|ssim|mae|r?mse|wer|cer|eer|bleu|fid|ppl|"
+    r"perplexity)"
+    r"(?:\s*[|│┃║]\s*|\s+(?:is\s+|=\s*|(?:of|on)\s[^:=;|]{1,60}[:=]\s*)?)"
     r"(?P<value>\d+(?=\s?%)|\d+\.\d+)(?![\w.])\s?(?P<unit>%)?",
     re.IGNORECASE,
 )

@@ -35,7 +35,8 @@ ITERATION = re.compile(rf"(?<![A-Za-z0-9_])(?:iter(?:ation)?s?|global_step)\b{CO
 BRACKETED_ITERATION = re.compile(r"\bepoch\b\s*(?::\s*)?\[\d+\]\s*\[\s*(\d+)\s*/\s*(\d+)\s*\]", re.IGNORECASE)
 PARENTHESIS = re.compile(r"\([^()]*\)")
 METRIC_NAME = (
-    r"m?iou|dice|kappa|acc\w*|acc@\d|top-?[15]\w*|m?ap\w{0,2}|hmean|precision|recall|f1\w*|f[_-]?score|psnr|"
+    r"m?iou|dice|kappa|acc\w*|acc@\d|top-?[15]\w*|m?ap\w{0,2}|m?ap@[\d.]+|hmean|(?:precision|recall)(?:@?\d+)?|"
+    r"f1\w*|f[_-]?score|psnr|hits?@?\d+|eer|"
     r"ssim|err\w*|auc|norm_edit_dis|(?:avg_|mean_)?(?:mae|r?mse|s?mape|epe|nme)|r2(?:_score)?|fid|wer|cer|"
     r"bleu\w*|rouge\w*|ppl|perplexity|mrr|ndcg\w*|mota|idf1|rank-?1|pck\w*"
 )
@@ -75,7 +76,20 @@ METRIC_WORDS = (
         "bleu",
         "rouge",
     ),
-    *("ppl", "perplexity", "mrr", "ndcg", "mota", "idf1", "rank1", "rank-1", "pck", *METRICS_ZH),
+    *(
+        "hit",
+        "eer",
+        "ppl",
+        "perplexity",
+        "mrr",
+        "ndcg",
+        "mota",
+        "idf1",
+        "rank1",
+        "rank-1",
+        "pck",
+        *METRICS_ZH,
+    ),
 )
 # Metrics that lie between 0 and 1, or are told in per cent.
 SHARES = re.compile(

@@ -345,13 +345,10 @@ def _below(keeper: int) -> list[int]:
 def _request(task: Task, grace: float) -> dict[str, Any]:
     """A task as a keeper wants to be told it."""
     command = Command(task.argv)
-    script_at = None
-    if command.script:
-        script_at = len(command.before_script)
     return {
         "argv": list(task.argv),
-        "script_at": script_at,
-        "watched": task.facts is not None and bool(command.script),
+        "script_at": command.program_at,
+        "watched": task.facts is not None and command.program_at is not None,
         "launched": bool(command.launcher),
         "cwd": str(task.cwd),
         "env": dict(task.env),

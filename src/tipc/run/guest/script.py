@@ -47,6 +47,13 @@ def become(argv: list[str], ours: str) -> Callable[[], object]:
     return types.FunctionType(code, main.__dict__)
 
 
+def become_launcher(argv: list[str], ours: str) -> Callable[[], object]:
+    """As ``become_module``, in a server that runs with ``-u``, which a launcher does not."""
+    for name, line_buffering in (("stdout", False), ("stderr", sys.version_info >= (3, 9))):
+        setattr(sys, name, _buffered(getattr(sys, name), line_buffering))
+    return become_module(argv, ours)
+
+
 def become_module(argv: list[str], ours: str) -> Callable[[], object]:
     """Set up ``__main__``, ``sys.argv`` and ``sys.path`` for ``-m module``; the function that runs it."""
     main = types.ModuleType("__main__")
@@ -56,8 +63,6 @@ def become_module(argv: list[str], ours: str) -> Callable[[], object]:
     directory = os.path.dirname(os.path.abspath(ours))
     if sys.path and os.path.realpath(sys.path[0]) == os.path.realpath(directory):
         sys.path[0] = os.getcwd()
-    for name, line_buffering in (("stdout", False), ("stderr", sys.version_info >= (3, 9))):
-        setattr(sys, name, _buffered(getattr(sys, name), line_buffering))
     forget_ourselves()
     import runpy
 

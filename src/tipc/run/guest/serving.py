@@ -34,7 +34,7 @@ from tipc.run.guest.ranks import (
     set_up_logger_again,
 )
 from tipc.run.guest.recording import CannotPreload
-from tipc.run.guest.script import become, become_module, hide_callers
+from tipc.run.guest.script import become, become_launcher, hide_callers
 from tipc.run.guest.waking import drain, wake_on_child
 from tipc.run.guest.wire import receive_socket, send
 from tipc.run.guest.witness.cold import AfterImport, watch_children
@@ -209,7 +209,7 @@ def launcher(request: dict[str, Any], preloaded: Preloaded) -> Callable[[], obje
     if preloaded.packages is not None:
         preloaded.packages.differs = preloaded.differs
     preloaded.imported = preloaded.close_notes
-    run = become_module(request.get("cold_argv", request["argv"])[2:], PROGRAM)
+    run = become_launcher(request.get("cold_argv", request["argv"])[2:], PROGRAM)
     hide_callers(PROGRAM)
     if can_be_forked(preloaded):
         beside.attach()

@@ -164,6 +164,7 @@ class ProcessFacts:
     device: str = ""
     training: TrainingFacts | None = None
     evaluations: tuple[EvaluationFacts, ...] = ()
+    training_calls: int = 0  # outermost calls of a network in training mode, whether or not it was trained
     loads: tuple[WeightsFile, ...] = ()
     saves: tuple[WeightsFile, ...] = ()
     exports: tuple[ExportFacts, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any
 from tipc.command import Command
 from tipc.run.guest.hearing import PROGRAM, VARIABLE
 from tipc.run.guest.script import unseen
-from tipc.run.guest.witness.door import Door
+from tipc.run.guest.witness.door import Door, leave_no_frame
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
 MOST = 16  # programs that are told
@@ -42,7 +42,46 @@ class Children(Door):
     def attach_system(self) -> None:
         """Before the script: the doors that are always open."""
         self.around(os, "system", before=self._unwatched)
+        for name in ("execv", "execve"):  # to which all of their kin come
+            self._attach_exec(name, getattr(os, name))
         os.register_at_fork(after_in_parent=self._forked)
+
+    def _attach_exec(self, name: str, real: Callable[..., Any]) -> None:
+        """A script may begin again, as the same process, with other variables."""
+
+        @functools.wraps(real)
+        def watched(path: Any, argv: Any, *env: Any) -> Any:
+            again = self.safely(self._begins_again, path, argv)
+            if again is None:
+                return real(path, argv, *env)
+            words, address = again
+            try:
+                if env:
+                    return real(path, words, {**env[0], VARIABLE: address})
+                os.environ[VARIABLE] = address
+                return real(path, words)
+            except BaseException as error:  # it is still here
+                os.environ.pop(VARIABLE, None)
+                self.safely(self.witness.telling.take_back, address)
+                leave_no_frame(error)
+                raise
+
+        setattr(os, name, unseen(watched))
+
+    def _begins_again(self, path: Any, argv: Any) -> tuple[list[str], str] | None:
+        """The command with the witness in it, and the address that it needs; None: it is started as it is.
+        What was seen so far is lost then: only a script that has done nothing yet is followed."""
+        telling = self.witness.telling
+        if self.witness.silent or telling.child or "paddle" in sys.modules or any(self.witness.done):
+            return None
+        command = Command((os.fsdecode(path), *(os.fsdecode(word) for word in argv[1:])))
+        if command.program_at is None:
+            return None
+        words = [os.fsdecode(argv[0]), *command.with_before_script(PROGRAM).argv[1:]]
+        address = telling.hand_on()
+        if not address:
+            return None
+        return words, address
 
     def _forked(self) -> None:
         if not self.witness.silent and not self.importing:
@@ -96,7 +135,7 @@ class Children(Door):
             return None
         plain = isinstance(args, (list, tuple)) and not rest and not kwargs.get("shell")
         command = Command(tuple(os.fsdecode(word) for word in args)) if plain else Command(())
-        if not command.script or kwargs.get("executable"):
+        if command.program_at is None or kwargs.get("executable"):
             self._unwatched(args)
             return None
         argv = command.with_before_script(PROGRAM).argv

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from tipc.run.guest import rendezvous
 from tipc.run.guest.preload import changed_before_import, find_as_others
-from tipc.run.guest.script import become, forget_ourselves, hide_callers
+from tipc.run.guest.script import become, become_module, forget_ourselves, hide_callers
 from tipc.run.guest.witness.telling import Telling, connect, take_address
 from tipc.run.guest.witness.witness import Witness
 
@@ -56,7 +56,8 @@ class _Announcing(Loader):
 
 
 def prepare(argv: list[str]) -> Callable[[], object]:
-    """From ``witnessed.py script arguments…`` to the script, ready to be called."""
+    """From ``witnessed.py script arguments…``, or ``witnessed.py -m module arguments…``, to the script, ready
+    to be called."""
     program = argv[0]
     if len(argv) < 2:
         sys.exit(f"usage: {program} script.py arguments…")
@@ -65,7 +66,10 @@ def prepare(argv: list[str]) -> Callable[[], object]:
     address = take_address()
     telling = connect(address) if address else None
     try:
-        run = become(argv[1:], program)
+        if argv[1] == "-m" and len(argv) > 2:
+            run = become_module(argv[2:], program)
+        else:
+            run = become(argv[1:], program)
     except (OSError, SyntaxError, ValueError):  # what Python itself says about it is the right thing
         options = sys.orig_argv[1 : -len(argv[1:])] if hasattr(sys, "orig_argv") else []
         os.execv(sys.executable, [sys.executable, *options, *argv[1:]])

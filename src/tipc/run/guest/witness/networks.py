@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 import weakref
 from typing import Any
@@ -24,6 +25,8 @@ SHARE = 16 << 20  # bytes that the arrays of one evaluation may take while train
 DIGESTS = 64
 EVALUATIONS = 64  # that are told
 DISTINCT = 10_000  # samples that are told apart
+# Kinds of layers, of paddle's or others, that answer otherwise in training mode.
+OTHER_IN_TRAINING = re.compile(r"drop|batch_?norm|instance_?norm|quant", re.IGNORECASE)
 
 
 class Calls:
@@ -195,10 +198,23 @@ class Networks(Door):
             return None
         if self.witness.predictors.is_loaded(network):
             return self.witness.predictors.loaded_called(network, given, int(main.shape[0]))
-        if network.training:
+        if network.training and not self._may_evaluate(network):
             self.trained_on(network, main)
             return None
         return self.evaluated_on(network, given, main)
+
+    def _may_evaluate(self, network: Any) -> bool:
+        """Whether a call in training mode is one of an evaluation that left ``eval()`` out: nothing was
+        trained yet, no gradient is wanted, and no layer is of a kind that answers otherwise in training."""
+        training = self.witness.training
+        if training.steps or training.backwards or self.paddle.is_grad_enabled():
+            return False
+        for layer in network.sublayers(include_self=True):
+            kinds = " ".join(kind.__name__ for kind in type(layer).__mro__)
+            drops = getattr(layer, "dropout", 0)  # of a recurrent layer: a share
+            if drops or OTHER_IN_TRAINING.search(kinds):
+                return False
+        return True
 
     def trained_on(self, network: Any, main: Any) -> None:
         """A network is called in training mode."""
@@ -284,7 +300,7 @@ class Networks(Door):
             )
 
     def facts(self, *, final: bool) -> dict[str, Any]:
-        """``evaluations``: those of networks that are no mere part of a larger one."""
+        """``evaluations``: those of networks that are no mere part of a larger one; ``training_calls``."""
         if final:
             for evaluation in self.current.values():
                 for given, got in evaluation.held:
@@ -295,7 +311,8 @@ class Networks(Door):
         for evaluation in self.evaluations:
             if evaluation.parameters * 4 >= most:
                 told.append(_as_told(evaluation))
-        return {"evaluations": told}
+        calls = self.trained
+        return {"evaluations": told, "training_calls": calls.count if calls else 0}
 
 
 def _as_told(evaluation: Evaluation) -> dict[str, Any]:

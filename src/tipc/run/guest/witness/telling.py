@@ -110,6 +110,12 @@ class Telling:
         os.set_inheritable(descriptor, True)
         return f"{BY_DESCRIPTOR}{descriptor}:{self.invitation}"
 
+    def take_back(self, address: str) -> None:
+        """The program to which the connection was handed could not be started: go on."""
+        again = connect(address)
+        if again is not None:
+            self.sock = again.sock
+
     def _next_key(self) -> str:
         self._connect_if_forked()  # which gives another name
         key = f"{self.name}.{self.count}"
