@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import correlation, mean, median
 
+from tipc.certify.checks.idle_training import was_loaded
 from tipc.certify.checks.log import BATCH_SIZE_OPTIONS
 from tipc.certify.checks.training_happened import seen_process, training_evidence
 from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
@@ -66,7 +67,7 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
         or wrong_batch_size(scene, process, column(log.rows, SAMPLES))
         or wrong_cost(process.training, column(rows, BATCH_COST))
         or wrong_speed(scene, process.training, log.rows)
-        or wrong_count(scene, process.training, log.rows)
+        or wrong_count(scene, process, process.training, log.rows)
     )
     if wrong is not None:
         where = place(scene, log.path, log.rows[0].line)
@@ -316,7 +317,9 @@ def speed_of_no_samples(rows: Sequence[TrainingLine]) -> Iterator[Outcome]:
             return
 
 
-def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:
+def wrong_count(
+    scene: StepScene, process: ProcessFacts, training: TrainingFacts, rows: Sequence[TrainingLine]
+) -> Message | None:
     """What is wrong with the length of the training that was told; None if nothing is."""
     batches = max(training.forwards, training.backwards)
     told = set()
@@ -335,7 +338,7 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
             backwards=training.backwards,
         )
     if scene.step.processes <= 1 and len(told) == training.backwards:
-        untold = epochs_between(epochs_told)
+        untold = epochs_untold(epochs_told, resumed=was_loaded(process, training))
         if untold:
             return wording(
                 "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}",
@@ -352,8 +355,11 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     return None
 
 
-def epochs_between(told: set[int]) -> list[int]:
-    """The epochs that are missing between the first and the last one."""
+def epochs_untold(told: set[int], *, resumed: bool) -> list[int]:
+    """The epochs that are missing before the last one; one that goes on where another ended begins later."""
     if not told:
         return []
-    return sorted(set(range(min(told), max(told))) - told)
+    first = min(told)
+    if not resumed:
+        first = min(first, 1)
+    return sorted(set(range(first, max(told))) - told)
