@@ -293,6 +293,32 @@ LIES = [
         precision="amp",
     ),
     PaddleLie(
+        "gradients that nobody clears",
+        TRAIN,
+        "            optimiser.clear_grad()\n",
+        "",
+        "TT901",
+        "gradients were never cleared",
+    ),
+    PaddleLie(
+        "a network of which only biases learn",
+        TRAIN,
+        "    optimiser = paddle.optimizer.Momentum(",
+        "    for name, one in model.named_parameters():\n"
+        "        one.stop_gradient = not name.endswith('bias')\n"
+        "    optimiser = paddle.optimizer.Momentum(",
+        "TT901",
+        "none of the 3 kernels and matrices",
+    ),
+    PaddleLie(
+        "a training that begins with its fourth epoch",
+        TRAIN,
+        "for epoch in range(1, args.epochs + 1):",
+        "for epoch in range(4, args.epochs + 1):",
+        "TT904",
+        "none of them is of epoch 1",
+    ),
+    PaddleLie(
         "noise in place of the images that every evaluation opens",
         TRAIN,
         "guess = model(paddle.to_tensor(data.load(paths)))",

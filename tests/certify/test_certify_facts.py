@@ -25,11 +25,12 @@ from certify_facts import (
 )
 
 from tipc.certify.checks.benchmark import wrong_time
-from tipc.certify.checks.evaluation import left_unquantised
+from tipc.certify.checks.evaluation import left_out_of_file, left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
+from tipc.certify.checks.files_written import learnt_clips_left_out
 from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
-from tipc.certify.checks.training_claims import epoch_between, loss_of_no_step, wrong_cost
+from tipc.certify.checks.training_claims import epoch_untold, loss_of_no_step, wrong_cost
 from tipc.certify.evidence.images_left import images_not_opened
 from tipc.certify.evidence.weights_file import Clip, WeightsInFile
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
@@ -214,6 +215,9 @@ LIES: dict[str, tuple[Callable[[Honest], None], str, str]] = {
     "images are fed as BGR": (other_colours, "TP304", "RGB and BGR"),
     "another mean and scale": (other_scale, "TP304", "another mean or scale"),
     "batches of 1, whatever was asked for": (predicted(batch_sizes=(1,)), "TB604", "batches of 4"),
+    "batches of 8, whatever was asked for": (
+        predicted(batch_sizes=(8,), different_samples=8), "TB604", "batches of 1; the predictor was fed [8]",
+    ),
     "oneDNN is not on": (predicted(engine="paddle"), "TB604", "oneDNN is on"),
     "other threads": (predicted(threads=7), "TB604", "7"),
     "a benchmark written by hand": (predicted(run_seconds=(0.5,)), "TB604", "runs took"),
@@ -373,6 +377,9 @@ UNSEEN: dict[str, tuple[Callable[[Honest], None], str, str]] = {
         saved(at_step=6, trained=0, apart=1.0, judged=4, strayed=("conv.weight",)),
         "TT902", "1 of 4 tensors, conv.weight for one",
     ),
+    "averages that hardly left the start": (
+        saved(at_step=6, trained=0, apart=0.0, gone=0.001, judged=4), "TT902", "hardly began",
+    ),
 }  # fmt: skip
 
 
@@ -420,6 +427,10 @@ def test_images_that_lie_beside_those_of_an_evaluation_are_counted(tmp_path: Pat
     assert images_not_opened(process, (), ["train.py"]) == 6
     assert images_not_opened(process, paths[2:], ["train.py"]) == 0  # those are for training
     assert images_not_opened(process, (), ["train.py", "--samples=2"]) == 0
+    most = replace(process, images=tuple(paths[:6]))
+    assert images_not_opened(most, (), ["train.py"]) == 0
+    assert images_not_opened(most, (), ["train.py"], 3) == 2, "a last batch that is not whole was dropped"
+    assert images_not_opened(most, (), ["train.py"], 2) == 0, "it would have been whole"
     unknown = ({"lists": ("val.txt",)}, {"forks": 2}, {"started": ("bash",)}, {"images": tuple(paths[:5])})
     for fields in unknown:
         assert images_not_opened(replace(process, **fields), (), ["train.py"]) == 0  # type: ignore[arg-type]
@@ -457,10 +468,13 @@ def test_a_formula_follows_from_no_loss(told: list[float], seen_losses: list[flo
 
 
 def test_epochs_without_a_line_were_not_trained_where_each_batch_has_one() -> None:
-    assert epoch_between({2, 4, 6}) == 3
-    assert epoch_between({3, 4, 5}) is None  # a training that was resumed
-    assert epoch_between(set()) is None
-    assert epoch_between({0, 10**18}) == 1  # whatever a log calls an epoch, at once
+    assert epoch_untold({2, 4, 6}, resumed=True) == 3
+    assert epoch_untold({3, 4, 5}, resumed=True) is None
+    assert epoch_untold({3, 4, 5}, resumed=False) == 1
+    assert epoch_untold({0, 1, 2}, resumed=False) is None
+    assert epoch_untold({1, 2, 3}, resumed=False) is None
+    assert epoch_untold(set(), resumed=False) is None
+    assert epoch_untold({0, 10**18}, resumed=False) == 1  # whatever a log calls an epoch, at once
 
 
 def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -> None:
@@ -473,9 +487,52 @@ def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -
     found = [one for one in judge(asking) if one.check == "TT901"]
     assert [(one.status, one.required) for one in found] == [(UNCHECKED, True)]
     assert "no weights were loaded" in found[0].message
-    loaded = WeightsFile(str(other), weights_of(), 0)
+    loaded = WeightsFile(str(other), weights_of(0.5), 0)
     found = [one for one in judge(asking, seen("train", loads=(loaded,))) if one.check == "TT901"]
     assert [one.status for one in found] == [PASS]
+    untaken = seen("train", loads=(replace(loaded, weights=weights_of(9.0)),))
+    found = [one for one in judge(asking, untaken) if one.check == "TT901"]
+    assert [(one.status, one.required) for one in found] == [(UNCHECKED, True)]
+    assert "no network had a tensor of it" in found[0].message
+    rounded = replace(training_facts(), amp={"level": "O2"})  # to half precision: no tensor is equal
+    untaken = seen("train", loads=(replace(loaded, weights=weights_of(9.0)),), training=rounded)
+    found = [one for one in judge(asking, untaken) if one.check == "TT901"]
+    assert [one.status for one in found] == [PASS]
+
+
+@pytest.mark.parametrize(
+    ("opened", "fields", "status"),
+    [
+        ("data", {}, PASS),
+        ("other", {}, UNCHECKED),
+        ("other", {"lists": ("a.txt",)}, PASS),
+        ("other", {"forks": 1}, PASS),
+    ],
+)
+@pytest.mark.parametrize(("kind", "check"), [("train", "TT901"), ("eval", "TT905")])
+def test_data_that_a_command_names_must_be_opened(
+    run: Run,
+    judge: Judge,
+    tmp_path: Path,
+    kind: str,
+    check: str,
+    opened: str,
+    fields: dict[str, Any],
+    status: str,
+) -> None:
+    for folder in ("data", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.png").touch()
+    steps = []
+    for step in run.plans[0].steps:
+        if step.kind == kind:
+            argv = [word for word in step.argv if "data" not in word]
+            step = replace(step, argv=(*argv, f"--data-path={tmp_path}/data"))
+        steps.append(step)
+    naming = replace(run, plans=(replace(run.plans[0], steps=tuple(steps)),))
+    images = (str(tmp_path / opened / "a.png"),)
+    found = [one for one in judge(naming, seen(kind, images=images, **fields)) if one.check == check]
+    assert [(one.status, one.required) for one in found] == [(status, True)]
 
 
 def test_int8_counts_as_asked_for_where_the_scripts_own_line_asks(run: Run, judge: Judge) -> None:
@@ -654,6 +711,9 @@ def test_ranks_that_train_apart_are_found(run: Run, judge: Judge, tmp_path: Path
     joined = {"DataParallel": 1, "DataParallel.forward": 6}
     assert outcome(replace(first, collectives=joined), replace(apart, collectives=joined)) == UNCHECKED
     assert outcome(replace(first, collectives=joined), replace(shared, collectives=joined)) == PASS
+    assert (
+        outcome(replace(first, collectives=joined), replace(first, rank=1, collectives=joined)) == UNCHECKED
+    )
     assert outcome(first) == FAIL, "a rank that was never seen"
 
 
@@ -746,3 +806,24 @@ def test_a_plain_network_that_gets_a_quantised_file_is_told_by_its_names() -> No
     assert left_unquantised({"conv.weight": "random", "bn.weight": "b"}, trained) == ["conv.weight"]
     assert left_unquantised({"conv.weight": "a", "bn.weight": "b"}, trained) == [], "loaded by another way"
     assert left_unquantised({"conv._layer.weight": "a", "head.weight": "x"}, trained) == []
+
+
+def test_a_state_that_is_saved_in_part_lacks_tensors_of_layers_that_it_has() -> None:
+    saved = {"bn.weight": "a", "bn.bias": "b", "conv.weight": "c"}
+    assert left_out_of_file({**saved, "bn._mean": "made"}, saved) == ["bn._mean"]
+    assert left_out_of_file({**saved, "bn._mean": "a"}, saved) == [], "under another name"
+    assert left_out_of_file({**saved, "folded.weight": "x"}, saved) == [], "of no layer of the file"
+    assert left_out_of_file({"bn.weight": "other", "bn._mean": "made"}, saved) == [], "another precision"
+
+
+def test_clips_that_are_exported_as_they_were_at_the_start_are_unchecked() -> None:
+    trained = WeightsInFile(Path("w.pdparams"), clips=(Clip("a.alpha", 2.5, 3.0), Clip("b.alpha", 2.0, 3.0)))
+
+    def found(*scales: float) -> list[str]:
+        exported = [np.array([scale], "float32") for scale in scales]
+        return [outcome.status for outcome in learnt_clips_left_out(trained, exported)]
+
+    assert found(3.0, 3.0) == [UNCHECKED]
+    assert found(2.5, 2.0) == []
+    assert found(2.5, 2.0, 3.0) == [], "a third one never moved"
+    assert found(0.02, 0.03) == [], "in another form"

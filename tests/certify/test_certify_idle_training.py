@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from certify_facts import Honest, training_facts, weights_of
 
 from tipc.certify.evidence.images_left import images_in, images_never_opened
 from tipc.certify.verdict import PASS, UNCHECKED, Finding
+from tipc.run.guest.witness.carried import Carried
 from tipc.run.record.results import Run
-from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
+from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts, TrainingFacts, WeightsFile
 
 Judge = Callable[..., list[Finding]]
 ONE_BATCH = replace(training_facts(), input_digests=("a", "a"), forwards=2, steps=2, batch_sizes=(4,))
@@ -117,6 +119,100 @@ def test_a_network_that_is_mostly_frozen_and_was_not_loaded_is_a_remark(run: Run
 def test_most_steps_at_a_rate_of_0_are_unchecked(run: Run, judge: Judge, standing: int, status: str) -> None:
     finding = judged(judge, run, replace(training_facts(), standing=standing))
     assert (finding.status, finding.required) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "moved", "fields", "status"),
+    [
+        (4, 0, {}, UNCHECKED),
+        (4, 1, {}, PASS),
+        (0, 0, {}, PASS),
+        (4, 0, {"loads": LOADED}, PASS),
+    ],
+)
+def test_a_training_of_biases_alone_is_unchecked_where_nothing_was_loaded(
+    run: Run, judge: Judge, kernels: int, moved: int, fields: dict[str, Any], status: str
+) -> None:
+    training = replace(training_facts(), kernels=kernels, kernels_moved=moved)
+    finding = judged(judge, run, training, **fields)
+    assert (finding.status, finding.required) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("carried", "of", "status"), [(3, 3, UNCHECKED), (2, 3, PASS), (1, 1, PASS), (0, 0, PASS)]
+)
+def test_gradients_that_nobody_ever_clears_are_unchecked(
+    run: Run, judge: Judge, carried: int, of: int, status: str
+) -> None:
+    finding = judged(judge, run, replace(training_facts(), carried=carried, carried_of=of))
+    assert (finding.status, finding.required) == (status, True)
+
+
+@pytest.mark.parametrize(("of_one", "looked", "status"), [(6, 6, UNCHECKED), (5, 6, PASS), (1, 1, PASS)])
+def test_batches_that_are_one_sample_several_times_are_unchecked(
+    run: Run, judge: Judge, of_one: int, looked: int, status: str
+) -> None:
+    training = replace(training_facts(), batches_of_one=of_one, batches_looked_at=looked)
+    assert judged(judge, run, training).status == status
+
+
+def test_a_network_that_is_trained_in_evaluation_mode_is_unchecked(run: Run, judge: Judge) -> None:
+    calls = tuple(EvaluationFacts(1, 4, weights_of(0.5), step, ()) for step in range(6))
+    unseen = replace(training_facts(), forwards=0, batch_sizes=())
+    finding = judged(judge, run, unseen, evaluations=calls)
+    assert (finding.status, finding.required) == (UNCHECKED, True)
+    assert "in evaluation mode was, before 6 of the 6 steps" in finding.message
+    assert judged(judge, run, unseen, evaluations=calls[-1:]).status == PASS, "a static graph, say"
+    assert judged(judge, run, unseen, evaluations=calls, loads=LOADED).status == PASS, "fine-tuning"
+    assert judged(judge, run, training_facts(), evaluations=calls).status == PASS
+
+
+class Parameter:
+    """As much of one as the witness looks at."""
+
+    def __init__(self) -> None:
+        self.shape = [2]
+        self.grad: Any = None
+
+
+class Gradient:
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def numpy(self) -> Any:
+        return np.full(2, self.value)
+
+
+@pytest.mark.parametrize(
+    ("clears", "carried"), [("never", 4), ("after each step", 0), ("to None, before backward", 0)]
+)
+def test_gradients_are_carried_where_no_call_of_backward_finds_them_cleared(
+    clears: str, carried: int
+) -> None:
+    seen, weight, optimiser = Carried(), Parameter(), object()
+    for _step in range(6):
+        if clears.startswith("to None"):
+            weight.grad = None
+        seen.before_backward()
+        weight.grad = Gradient(0.5)
+        seen.before_backward()  # of a second batch, whose gradients are gathered
+        seen.before_step(optimiser, [weight])
+        if clears == "after each step":
+            weight.grad = Gradient(0.0)
+    assert (seen.carried, seen.looked) == (carried, 4)
+
+
+def test_two_optimisers_that_take_turns_clear_each_their_own_gradients() -> None:
+    """As of two networks against each other: backward for one leaves gradients in the other, too."""
+    seen, weights, optimisers = Carried(), (Parameter(), Parameter()), (object(), object())
+    for step in range(8):
+        mine = step % 2
+        weights[mine].grad = None
+        seen.before_backward()
+        for weight in weights:
+            weight.grad = Gradient(0.5)
+        seen.before_step(optimisers[mine], [weights[mine]])
+    assert (seen.carried, seen.looked) == (0, 4)
 
 
 def test_weights_that_nobody_saw_at_the_end_are_unchecked(run: Run, judge: Judge) -> None:

@@ -284,5 +284,44 @@ def test_a_log_that_was_not_looked_through_to_its_end_is_not_certified(
     assert not alarms(judge(run_chain(repo, plan_of(repo))))
 
 
+@pytest.mark.parametrize(
+    ("written", "pictures", "status"), [(0, (), UNCHECKED), (1, (), PASS), (0, ("a.png",), PASS)]
+)
+def test_a_deployment_that_tells_nobody_what_it_predicted_is_unchecked(
+    tmp_path: Path,
+    judge: Callable[..., list[Finding]],
+    written: int,
+    pictures: tuple[str, ...],
+    status: str,
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    edit(repo, INFER, '        print(f"image_name', '        str(f"image_name')
+
+    def seen(honest: Honest) -> None:
+        for step in list(honest.processes):
+            if "infer" in step:
+                honest.change(step.partition("/")[2], written=written, pictures=pictures)
+
+    found = [one for one in judge(run_chain(repo, plan_of(repo)), seen) if one.check == "TP310"]
+    assert {(one.status, one.required) for one in found} == {(status, True)}
+
+
+@pytest.mark.parametrize(
+    ("in_training", "status"), [({"round": 4, "conv2d": 4}, PASS), ({"conv2d": 4}, UNCHECKED), ({}, PASS)]
+)
+def test_quantisers_that_work_in_evaluations_alone_are_unchecked(
+    tmp_path: Path, judge: Callable[..., list[Finding]], in_training: dict[str, int], status: str
+) -> None:
+    repo = make_plain_repo(tmp_path)
+    counted = {"round": {"fp32": 8}, "conv2d": {"fp32": 8}}
+    fields = {"operators": counted, "operators_in_training": in_training}
+    plan = plan_of(repo)
+    run = run_chain(repo, replace(plan, cells=(replace(plan.cells[0], precision="pact"),)))
+    [finding] = [
+        one for one in judge(run, lambda honest: honest.change("train", **fields)) if one.check == "TQ405"
+    ]
+    assert finding.status == status
+
+
 def test_there_are_at_least_twenty_five_lies() -> None:
     assert len(LIES) >= 25

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tipc.certify.compare.drawn import classes_on, drawn_otherwise, samples_of
+from tipc.certify.compare.drawn import classes_on, drawn_of_another, drawn_otherwise, samples_of
 from tipc.certify.compare.files_fed import (
     Fed,
     by_channel,
@@ -86,6 +86,23 @@ def test_pictures_of_classes_follow_from_the_prediction() -> None:
     assert drawn_otherwise([drawn(mask) for mask in MASKS], MASKS) == (2, 2, "")
 
 
+def test_blank_pictures_show_no_prediction_of_several_classes() -> None:
+    blank = [np.zeros((144, 192, 3), "uint8") for _mask in MASKS]
+    assert drawn_otherwise(blank, MASKS) == (2, 0, "")
+    assert drawn_otherwise(blank, MASKS * 0) == (0, 0, ""), "one class, one colour"
+    assert drawn_otherwise(blank[:1], [MASKS[0] * 0, MASKS[1]]) == (0, 0, ""), "the first may be it"
+
+
+def test_a_picture_that_is_named_after_another_image_is_found() -> None:
+    samples = {"a": [MASKS[0]], "b": [MASKS[1]]}
+    honest = [("a", drawn(MASKS[0])), ("b", drawn(MASKS[1]))]
+    assert drawn_of_another(honest, samples) == (2, [])
+    assert drawn_of_another([("a", drawn(MASKS[1])), ("b", drawn(MASKS[0]))], samples) == (2, ["a", "b"])
+    assert drawn_of_another([("c", drawn(MASKS[1]))], samples) == (0, []), "of an image that is not known"
+    alike = {"a": [MASKS[0]], "b": [MASKS[0]]}
+    assert drawn_of_another([("b", drawn(MASKS[0]))], alike) == (1, []), "both are answered alike"
+
+
 def test_pictures_that_are_upside_down_are_found() -> None:
     assert drawn_otherwise([drawn(mask[::-1]) for mask in MASKS], MASKS) == (2, 0, "upside down")
 
@@ -155,9 +172,9 @@ def test_other_images_are_told_by_the_figures_of_their_channels() -> None:
     assert "far apart" in str(by_channel(normalised, normalised[:, :1]))
 
 
-def test_photographs_and_pictures_of_one_colour_tell_nothing() -> None:
+def test_photographs_tell_nothing_nor_do_pictures_of_one_colour_of_one_class() -> None:
     noise = RANDOM.integers(0, 256, (40, 40, 3)).astype("uint8")
-    assert drawn_otherwise([noise, np.zeros((9, 9, 3), "uint8")], MASKS) == (0, 0, "")
+    assert drawn_otherwise([noise, np.zeros((9, 9, 3), "uint8")], MASKS * 0) == (0, 0, "")
 
 
 def test_masks_are_read_from_scores_and_from_classes() -> None:

@@ -36,6 +36,7 @@ BUILT_IN = (
     "parity",
     "int8",
     "deployment",
+    "drawn_pictures",
     "replayed",
     "printed",
     "quant",

@@ -78,6 +78,67 @@ FINDINGS_RUN = {
     "{standing} of {steps} steps were taken at a learning rate of 0": (
         "{steps} 步中有 {standing} 步的学习率为 0"
     ),
+    "none of the {kernels} kernels and matrices of the network has changed, only biases and the like, and "
+    "nothing was loaded before": (
+        "网络的 {kernels} 个卷积核和矩阵一个也没有改变，变的只有偏置之类，之前也没有加载过任何权重"
+    ),
+    "gradients were never cleared in the first {steps} steps: each step began with those of all before": (
+        "最初 {steps} 步中从未清除梯度：每一步都带着之前所有的梯度开始"
+    ),
+    "averages that hardly began: they have gone {share:.2g} of the way of the training, and are the weights "
+    "that it began with": "刚刚开始的平均：只走了训练路程的 {share:.2g}，仍是训练开始时的权重",
+    "let the decay of the averages begin small, or correct them for where they began": (
+        "让平均的衰减系数从小开始，或按起点对平均值做修正"
+    ),
+    "{missing} of {tensors} tensors of the network that was evaluated are not in {weights}, for one {first}; "
+    "others of the same layers are": (
+        "被评估的网络的 {tensors} 个张量中有 {missing} 个不在 {weights} 里（例如 {first}），"
+        "而同一层的其他张量在"
+    ),
+    "save the whole state of the network: model.state_dict(), running statistics included": (
+        "保存网络的全部状态：model.state_dict()，包括滑动统计量"
+    ),
+    "no network was ever called in training mode; one in evaluation mode was, before {steps} of the {all} "
+    "steps": "从未在训练模式下调用过网络；{all} 步中有 {steps} 步之前是在评估模式下调用的",
+    "call the network's train() before the first step, and again after each evaluation": (
+        "在第一步之前以及每次评估之后调用网络的 train()"
+    ),
+    "all samples of a batch are the same, in each of the first {batches} batches": (
+        "最初 {batches} 个批次中，每个批次的样本都是同一个"
+    ),
+    "read another image for each place of a batch": "批次的每个位置都读取另一张图片",
+    "operators that quantise or round were called {calls} times, and never where the network was called in "
+    "training mode: it was trained unquantised": (
+        "量化或取整的算子被调用了 {calls} 次，但从来不是在训练模式下调用网络的时候：训练时没有量化"
+    ),
+    "{samples} samples were predicted; no line of the log is about one of the images, and no file was "
+    "written": "预测了 {samples} 个样本；但日志中没有一行说到任何一张图片，也没有写出任何文件",
+    "print or write the result of each image, with its name": "连同名字一起打印或写出每张图片的结果",
+    "{count} of {learnt} clipping values that were learnt are in the exported model as they were at the "
+    "start": "学到的 {learnt} 个截断值中，有 {count} 个在导出的模型里仍是开始时的值",
+    "export the learnt clipping values (`….alpha`)": "导出学到的截断值（`….alpha`）",
+    "{count} pictures show the classes of another image than they are named after, {first} for one": (
+        "有 {count} 张图片画的是另一张图像的类别，与其名字不符（例如 {first}）"
+    ),
+    "the command names {folder}; none of its images was opened, but {count} others, {first} for one": (
+        "命令中写了 {folder}；其中的图片一张也没有打开，打开的是另外 {count} 张（例如 {first}）"
+    ),
+    "read the images of the folder that the command names, or take the option out of the config": (
+        "读取命令所写文件夹中的图片，或从配置中去掉该选项"
+    ),
+    "call the optimiser's clear_grad after each step": "在每一步之后调用优化器的 clear_grad",
+    "the command names {weights}, which was loaded, and no network had a tensor of it": (
+        "命令中写了 {weights}，它也被加载了，但没有哪个网络含有其中的任何张量"
+    ),
+    "give set_state_dict the names that the network has (it ignores others), and train that network": (
+        "传给 set_state_dict 的名字要与网络的一致（其他的会被忽略），并训练这个网络"
+    ),
+    "{ranks} ranks exchanged gradients, and were all fed the same batches: one would have done": (
+        "{ranks} 个 rank 交换了梯度，但送入的都是相同的批次：一个就够了"
+    ),
+    "give each rank its own part of the images, by paddle.io.DistributedBatchSampler": (
+        "用 paddle.io.DistributedBatchSampler 分给每个 rank 各自的一部分图片"
+    ),
     "set a learning rate above 0, and a schedule that lasts as long as the training": (
         "把学习率设为大于 0，并让调度与训练一样长"
     ),

@@ -342,6 +342,10 @@ def wrong_batch(scene: StepScene, block: dict[str, Any], ran: Sequence[Predictor
                 size=size,
                 sizes=sorted(sizes),
             )
+    if size.isdigit() and sizes and min(sizes) > int(size) and of_images_alone(scene, ran):
+        return wording(
+            "the block says batches of {size}; the predictor was fed {sizes}", size=size, sizes=sorted(sizes)
+        )
     count = str(data.get("data_num", ""))
     seen = max(sum(one.runs for one in ran), sum(one.samples for one in ran))
     if count.isdigit() and int(count) > seen:
@@ -349,6 +353,12 @@ def wrong_batch(scene: StepScene, block: dict[str, Any], ran: Sequence[Predictor
             "the block says {count} data; the predictor was run {seen} times", count=count, seen=seen
         )
     return None
+
+
+def of_images_alone(scene: StepScene, ran: Sequence[PredictorFacts]) -> bool:
+    """Every sample is an image of the list: no crop of one, and no frame of a film."""
+    different = max((one.different_samples for one in ran), default=0)
+    return 0 < different <= len(input_images(scene))
 
 
 def of_the_block(block: dict[str, Any], ran: Sequence[PredictorFacts]) -> Sequence[PredictorFacts]:

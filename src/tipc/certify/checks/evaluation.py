@@ -20,6 +20,7 @@ from tipc.certify.checks.evaluation_log import (
     distance,
     final_metrics,
 )
+from tipc.certify.checks.named_data import named_data_unopened
 from tipc.certify.checks.training_happened import elsewhere, seen_process
 from tipc.certify.compare.picture_pairs import PREPROCESS
 from tipc.certify.evidence.answers import ParityAnswer
@@ -44,6 +45,7 @@ from tipc.kinds import AMP, EXPORT, FP32, PASS, TRAIN
 from tipc.message import Message, wording
 from tipc.run.record.step_facts import EvaluationFacts, ProcessFacts
 
+WHOLE_STATE = "save the whole state of the network: model.state_dict(), running statistics included"
 FOR_EVALUATION = re.compile(r"(?:val|valid|validation|test|testing|eval|dev)(?:set|_images)?$", re.IGNORECASE)
 ROUNDED = 6e-4  # what printing three or four digits rounds away
 
@@ -106,6 +108,8 @@ def trained_weights_evaluated(scene: StepScene) -> Iterator[Outcome]:
     outcome = with_which_weights(scene, evaluation, trained, known, evidence)
     if outcome.status == PASS:
         outcome = only_a_part(scene, process, evaluation, evidence) or outcome
+    if outcome.status == PASS:
+        outcome = next(named_data_unopened(scene, process, evidence), outcome)
     yield outcome
 
 
@@ -114,7 +118,7 @@ def only_a_part(
 ) -> Outcome | None:
     """Images that were there to be evaluated, and were not; None: there are none, or it does not show."""
     others = trained_on(scene, "") - set(process.images)
-    left = images_not_opened(process, others, scene.step.argv)
+    left = images_not_opened(process, others, scene.step.argv, whole_batches(evaluation))
     if left:
         told = wording(
             "{opened} images were evaluated, and {left} more lie beside them; no list of files was read that "
@@ -134,6 +138,13 @@ def only_a_part(
             return None
         told = again
     return unchecked(told, remedy="evaluate all of the images", evidence=evidence)
+
+
+def whole_batches(evaluation: EvaluationFacts) -> int:
+    """The size of an evaluation's batches where there were several, all of one size; else 0."""
+    if evaluation.calls < 2 or evaluation.samples % evaluation.calls:
+        return 0
+    return evaluation.samples // evaluation.calls
 
 
 def images_fed_again(scene: StepScene, process: ProcessFacts, evaluation: EvaluationFacts) -> Message | None:
@@ -221,6 +232,17 @@ def with_which_weights(
             first=others[0],
         )
         return failed(told, evidence=evidence)
+    missing = left_out_of_file(used, trained)
+    if missing:
+        told = wording(
+            "{missing} of {tensors} tensors of the network that was evaluated are not in {weights}, for one "
+            "{first}; others of the same layers are",
+            missing=len(missing),
+            tensors=len(used),
+            weights=scene.step.weights,
+            first=missing[0],
+        )
+        return unchecked(told, remedy=WHOLE_STATE, evidence=evidence)
     told = wording(
         "{shared} of {tensors} tensors of the network are in {weights} as they are",
         shared=len(used) - len(others),
@@ -228,6 +250,20 @@ def with_which_weights(
         weights=scene.step.weights,
     )
     return unchecked(told, required=False, evidence=evidence)
+
+
+def left_out_of_file(used: Mapping[str, str], trained: Mapping[str, str]) -> list[str]:
+    """The tensors of a network that the file does not have, where it has others of the same layer."""
+    layers = set()
+    for name, digest in used.items():
+        if trained.get(name) == digest:
+            layers.add(name.rpartition(".")[0])
+    known = set(trained.values())
+    missing = []
+    for name, digest in used.items():
+        if name not in trained and digest not in known and name.rpartition(".")[0] in layers:
+            missing.append(name)
+    return missing
 
 
 def unquantised(scene: StepScene, plain: list[str], tensors: int, evidence: dict[str, Any]) -> Outcome:

@@ -334,7 +334,15 @@ def quantisers_ran(scene: StepScene) -> Iterator[Outcome]:
     calls = 0
     for name in names:
         calls += sum(main.operators[name].values())
-    if calls:
+    in_training = list(filter(rounds, main.operators_in_training))
+    if calls and main.operators_in_training and not in_training:
+        told = wording(
+            "operators that quantise or round were called {calls} times, and never where the network was "
+            "called in training mode: it was trained unquantised",
+            calls=calls,
+        )
+        yield unchecked(told, operators=names)
+    elif calls:
         told = wording("{calls} calls of {operators}", calls=calls, operators=", ".join(sorted(names)[:3]))
         yield passed(told, operators=names)
     else:

@@ -10,6 +10,8 @@ from tipc.certify.scene import StepScene
 from tipc.message import wording
 from tipc.run.record.step_facts import ProcessFacts
 
+SHARE_THE_DATA = "give each rank its own part of the images, by paddle.io.DistributedBatchSampler"
+
 
 @check(
     "TT903",
@@ -76,10 +78,17 @@ def equal_at_the_end(ranks: Sequence[ProcessFacts], evidence: dict[str, Any]) ->
             networks=apart,
         )
         return failed(told, evidence=evidence)
+    fed = {one.training.input_digests for one in ranks if one.training}
     if parallel or all_called(ranks, "all_reduce"):
+        if len(fed) == 1 and len(set(*fed)) > 1:
+            told = wording(
+                "{ranks} ranks exchanged gradients, and were all fed the same batches: one would have done",
+                ranks=count,
+            )
+            return unchecked(told, remedy=SHARE_THE_DATA, evidence=evidence)
         told = wording("{ranks} ranks exchanged gradients, and ended with equal weights", ranks=count)
         return passed(told, evidence=evidence)
-    if len({one.training.input_digests for one in ranks if one.training}) == 1:
+    if len(fed) == 1:
         told = wording(
             "{ranks} ranks exchanged nothing: each trained the same network on the same data", ranks=count
         )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import correlation, mean, median
 
+from tipc.certify.checks.idle_training import was_loaded
 from tipc.certify.checks.log import BATCH_SIZE_OPTIONS
 from tipc.certify.checks.training_happened import seen_process, training_evidence
 from tipc.certify.checks.training_log import EPOCH_OPTIONS, column
@@ -66,7 +67,7 @@ def log_agrees(scene: StepScene) -> Iterator[Outcome]:
         or wrong_batch_size(scene, process, column(log.rows, SAMPLES))
         or wrong_cost(process.training, column(rows, BATCH_COST))
         or wrong_speed(scene, process.training, log.rows)
-        or wrong_count(scene, process.training, log.rows)
+        or wrong_count(scene, process, process.training, log.rows)
     )
     if wrong is not None:
         where = place(scene, log.path, log.rows[0].line)
@@ -328,7 +329,9 @@ def speed_of_no_samples(rows: Sequence[TrainingLine]) -> Iterator[Outcome]:
             return
 
 
-def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[TrainingLine]) -> Message | None:
+def wrong_count(
+    scene: StepScene, process: ProcessFacts, training: TrainingFacts, rows: Sequence[TrainingLine]
+) -> Message | None:
     """What is wrong with the length of the training that was told; None if nothing is."""
     batches = max(training.forwards, training.backwards)
     told = set()
@@ -347,7 +350,7 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
             backwards=training.backwards,
         )
     if scene.step.processes <= 1 and len(told) == training.backwards:
-        untold = epoch_between(epochs_told)
+        untold = epoch_untold(epochs_told, resumed=was_loaded(process, training))
         if untold is not None:
             return wording(
                 "the log has a line for each of {lines} batches, and none of them is of epoch {epoch}",
@@ -364,9 +367,13 @@ def wrong_count(scene: StepScene, training: TrainingFacts, rows: Sequence[Traini
     return None
 
 
-def epoch_between(told: set[int]) -> int | None:
-    """The first epoch that is missing between the first and the last one; None: none is."""
-    for before, after in pairwise(sorted(told)):
+def epoch_untold(told: set[int], *, resumed: bool) -> int | None:
+    """The first epoch that is missing before the last one; None: none is. A training that goes on where
+    another ended begins later."""
+    ordered = sorted(told)
+    if not resumed and ordered and ordered[0] > 1:
+        return 1
+    for before, after in pairwise(ordered):
         if after > before + 1:
             return before + 1
     return None

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tipc.certify.checks.idle_training import doubts, remarks, with_images_of_all
+from tipc.certify.checks.named_data import named_data_unopened
+from tipc.certify.checks.starting_weights import not_started_from
 from tipc.certify.checks.training_log import EPOCH_OPTIONS
 from tipc.certify.evidence.option_values import argument_number
 from tipc.certify.evidence.question import digest_of
 from tipc.certify.evidence.saved_beside import ALONG, FEW
 from tipc.certify.evidence.training_log_file import with_complaint
 from tipc.certify.evidence.weights_file import (
-    SUFFIX,
     WeightsInFile,
     find_weights,
     load_arrays,
@@ -30,11 +31,12 @@ from tipc.run.record.step_facts import ProcessFacts, TrainingFacts, WeightsFile
 NO_WITNESS = "run it with `tipc run`: the witness watches every Python script"
 ALL_PARAMETERS = "give all parameters to an optimiser of paddle's, or set stop_gradient on those that stay"
 LET_IT_THROUGH = "do not detach what comes out of them, nor use no_grad; set stop_gradient on those that stay"
-LOAD_THEM = "load them with paddle.load before the first step, or leave the option out"
 SAVE_STATISTICS = "save the whole state of the network that was trained: model.state_dict()"
+WARM_UP = "let the decay of the averages begin small, or correct them for where they began"
 STATISTICS = ("._mean", "._variance")
 ROUNDING = 1e-7  # of the weights' norm: a change of less is what rounding makes
 ELSEWHERE = 3.0  # and from here on it is another network
+HARDLY = 0.01  # of the way: averages that went less are what training began with
 
 
 def seen_process(scene: StepScene) -> tuple[ProcessFacts | None, Outcome | None]:
@@ -79,10 +81,12 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
         yield failed(with_complaint(scene, told))
         return
     outcome = what_training_did(scene, training)
-    unread = weights_never_loaded(scene)
-    if outcome.status == PASS and unread:
-        told = wording("the command names {weights}, and no weights were loaded from it", weights=unread)
-        outcome = unchecked(told, remedy=LOAD_THEM, evidence=outcome.evidence)
+    if outcome.status == PASS:
+        asked = [
+            *not_started_from(scene, process, training, {**outcome.evidence}),
+            *named_data_unopened(scene, process, outcome.evidence),
+        ]
+        outcome = next(iter(asked), outcome)
     left_out = given_to_nobody(process, training)
     if outcome.status == PASS and left_out:
         told = wording(
@@ -111,30 +115,6 @@ def was_trained(scene: StepScene) -> Iterator[Outcome]:
     yield outcome
     if outcome.status == PASS:
         yield from remarks(process, training, {**outcome.evidence})
-
-
-def weights_never_loaded(scene: StepScene) -> str:
-    """A file of weights that is there, that an option of the training names, and that no process loaded;
-    empty: there is none."""
-    facts = scene.facts(scene.step)
-    if facts is None:
-        return ""
-    loaded: set[str] = set()
-    for process in facts.processes:
-        if process.doors.get("paddle.load, paddle.save") or process.started:
-            return ""
-        loaded.update(os.path.realpath(load.path) for load in process.loads)
-    own = os.path.realpath(find_weights(scene.path(scene.step.weights)))
-    for word in scene.step.argv[1:]:
-        value = word.rpartition("=")[2]
-        named = scene.path(value, scene.step)
-        if named.is_dir():
-            continue  # a folder to write to, mostly
-        weights = find_weights(named)
-        is_file = weights.suffix == SUFFIX and weights.is_file()
-        if is_file and os.path.realpath(weights) not in {*loaded, own}:
-            return value
-    return ""
 
 
 def given_to_nobody(process: ProcessFacts, training: TrainingFacts) -> list[str]:
@@ -460,6 +440,13 @@ def off_the_way(save: WeightsFile, evidence: dict[str, object]) -> Outcome:
             first=save.strayed[0],
         )
         return unchecked(told, evidence={**evidence, "strayed": save.strayed[:20]})
+    if 0 <= save.apart <= ALONG and save.gone < HARDLY:
+        told = wording(
+            "averages that hardly began: they have gone {share:.2g} of the way of the training, and are the "
+            "weights that it began with",
+            share=save.gone,
+        )
+        return unchecked(told, remedy=WARM_UP, evidence={**evidence, "gone": save.gone})
     if 0 <= save.apart <= ALONG:
         told = wording(
             "averages: they lie along the way that training went (off by {share:.2g} of it)", share=save.apart

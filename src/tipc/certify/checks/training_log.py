@@ -176,7 +176,7 @@ def iterations_done(scene: StepScene, asked: float, rows: Sequence[TrainingLine]
     main = scene.main_process(scene.step)
     if main is not None and main.training is not None:
         # With gradients of several batches added up there are fewer steps than iterations.
-        seen = max(main.training.forwards, main.training.steps)
+        seen = max(main.training.backwards, main.training.steps)
         yield judged(scene, "iteration", asked, seen, enough=seen >= asked)
         return
     told = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ Array = NDArray[Any]
 COLOURS = 64  # a picture with more is a photograph
 EXPLAINED = 0.8  # share of what a picture shows beyond its commonest colour that classes must explain
 BETTER = 0.1  # by which turned classes must explain it better to be what was drawn
+LEAST_SHOWN = 0.02  # of a picture: so much beyond its commonest class must show
 SIDE = 256
 TURNED = {"upside down": (-1, 1), "mirrored": (1, -1), "turned around": (-1, -1)}
 
@@ -109,13 +110,15 @@ def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tupl
     turned: list[str] = []
     fitted: dict[tuple[int, ...], list[Array]] = {}  # by the size of a picture
     for picture in pictures:
+        size = picture.shape[:2]
+        if size not in fitted:
+            fitted[size] = _masks(samples, size)
+        if is_blank(picture) and all(map(has_several, fitted[size])):
+            looked += 1
         colours = colours_of(picture)
         if colours is None:
             continue
         looked += 1
-        size = picture.shape[:2]
-        if size not in fitted:
-            fitted[size] = _masks(samples, size)
         upright = max(explained(colours, mask) for mask in fitted[size])
         way, share = _best_turn(colours, fitted[size])
         if upright >= EXPLAINED and upright >= share - BETTER:
@@ -124,3 +127,38 @@ def drawn_otherwise(pictures: Sequence[Array], samples: Sequence[Array]) -> tupl
             turned.append(way)
     told = turned[0] if turned and len(turned) * 2 > looked else ""
     return looked, straight, told
+
+
+def is_blank(picture: Array) -> bool:
+    """A picture of one colour."""
+    return bool((picture == picture[:1, :1]).all())
+
+
+def has_several(classes: Array) -> bool:
+    """Whether there is more than one class, each where it cannot be overlooked."""
+    counts = np.bincount(classes.ravel())
+    return int(counts.max()) <= (1 - LEAST_SHOWN) * classes.size
+
+
+def drawn_of_another(
+    pictures: Sequence[tuple[str, Array]], samples: Mapping[str, Sequence[Array]]
+) -> tuple[int, list[str]]:
+    """How many pictures are named after an image whose samples are known, and the names of those that show
+    the classes of another image, and not their own."""
+    looked = 0
+    others = []
+    for name, picture in pictures:
+        colours = colours_of(picture)
+        if colours is None or name not in samples:
+            continue
+        looked += 1
+        own = shown_by(colours, samples[name], picture)
+        best = max((shown_by(colours, given, picture) for given in samples.values()), default=0.0)
+        if best >= EXPLAINED and best > own + BETTER:
+            others.append(name)
+    return looked, others
+
+
+def shown_by(colours: Array, samples: Sequence[Array], picture: Array) -> float:
+    """How much of a picture the best of these samples explains."""
+    return max(explained(colours, mask) for mask in _masks(samples, picture.shape[:2]))

@@ -19,10 +19,13 @@ FOR_TRAINING = ("train", "training", "trainset", "train_images")
 OF_A_SAMPLE = 3  # files of one sample at most: a picture, its mask, a second view
 
 
-def images_not_opened(process: ProcessFacts, of_training: Collection[str], argv: Sequence[str]) -> int:
+def images_not_opened(
+    process: ProcessFacts, of_training: Collection[str], argv: Sequence[str], whole_batches_of: int = 0
+) -> int:
     """How many images lie beside those that an evaluation opened and training did not open, either.
 
-    None are counted where they are fewer than those that were opened, where a list of files was read, which
+    None are counted where they are fewer than those that were opened (and no last batch that was dropped:
+    ``whole_batches_of`` is the size of several that were all whole), where a list of files was read, which
     may have named some of them, where a loader's workers may have opened them unseen, or where the command
     has the number of images in it.
     """
@@ -35,7 +38,7 @@ def images_not_opened(process: ProcessFacts, of_training: Collection[str], argv:
     for folder in {Path(path).parent for path in opened}:
         for path in images_in(folder):
             left += path not in opened and path not in of_training
-    if left < len(opened):
+    if left < len(opened) and not 0 < left < whole_batches_of:
         return 0
     return left
 

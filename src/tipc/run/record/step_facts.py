@@ -43,6 +43,9 @@ class WeightsFile:
     at_step: int  # optimiser steps taken so far
     trained: int = -1  # written: how many of the tensors that are optimised are in it as they were then
     apart: float = -1.0  # written: how far off the way that training has gone, in shares of it; -1: unknown
+    gone: float = (
+        1.0  # written: how far from the start those that are not as trained are, in shares of the way
+    )
     changed: str = ""  # written: a tensor that is not as trained, where others are
     judged: int = 0  # written: tensors that are not as trained and were looked at one by one
     strayed: tuple[str, ...] = ()  # written: those of them that lie off their own way
@@ -76,6 +79,12 @@ class TrainingFacts:
     unused: int = 0  # calls of backward after the last step, and
     gathered: int = 0  # the most that came before a step
     standing: int = 0  # steps at a learning rate of 0
+    carried: int = 0  # steps that began with the gradients of the step before, which nobody had cleared,
+    carried_of: int = 0  # of so many that were looked at, the first few
+    batches_looked_at: int = 0  # batches of several samples, of the first calls,
+    batches_of_one: int = 0  # in which all samples are the same
+    kernels: int = 0  # tensors with two sides or more, frozen ones included
+    kernels_moved: int = 0  # and how many are others at the end
     frozen: tuple[str, ...] = ()  # tensors of the network that were not to be trained and stayed, the first
     frozen_numbers: int = 0  # how many numbers they have,
     trainable_numbers: int = 0  # how many the others
@@ -173,8 +182,11 @@ class ProcessFacts:
     operators: Mapping[str, Mapping[str, int]] = field(
         default_factory=dict
     )  # operator → type of number → calls
+    # operator → calls inside the first, second, fourth, … call of a network in training mode
+    operators_in_training: Mapping[str, int] = field(default_factory=dict)
     images: tuple[str, ...] = ()  # image files that it opened, in order, the first thousand
     pictures: tuple[str, ...] = ()  # image files that it wrote, likewise
+    written: int = 0  # other files that it wrote, or renamed to their place
     lists: tuple[str, ...] = ()  # files that it read and that may name images, the first few
     forks: int = 0  # copies of itself that it made: workers of a loader, whose files are not seen
     started: tuple[str, ...] = ()  # commands that it started and that nobody watched

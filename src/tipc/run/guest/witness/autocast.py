@@ -35,7 +35,7 @@ class Amp(Door):
 
     def _asked(self, call: inspect.BoundArguments) -> bool:
         call.apply_defaults()
-        enabled = bool(call.arguments.get("enable", True))
+        enabled = bool(call.arguments.get("enable", True)) and call.arguments.get("level") != "O0"
         amp = self.witness.training.amp
         if enabled:
             amp["level"] = str(call.arguments.get("level", ""))
@@ -43,7 +43,7 @@ class Amp(Door):
             if "custom_black_list" in call.arguments:
                 self._keep(call.arguments["custom_black_list"])
         elif "off" not in amp:
-            amp["off"] = words_of_argument("enable")
+            amp["off"] = words_of_argument("enable") or words_of_argument("level")
         return enabled
 
     def _keep(self, names: Any) -> None:

@@ -83,7 +83,8 @@ def compared(training: Training, saved: list[tuple[str, Any]]) -> dict[str, Any]
     detour by them from the start to here is longer, as a share of it. Averages of the way lie along it;
     the weights of another network lie elsewhere. -1 where that cannot be told. ``changed`` is one of
     them where the rest is as trained: an average would have moved all of them. ``judged`` is how many
-    could be looked at one by one, ``strayed`` which of them lie off their own way."""
+    could be looked at one by one, ``strayed`` which of them lie off their own way. ``gone`` is how far from
+    the start they are, as a share of the way."""
     ours = set()
     for identity, item in training.parameters.items():
         if training.as_left(item) is item:
@@ -94,7 +95,8 @@ def compared(training: Training, saved: list[tuple[str, Any]]) -> dict[str, Any]
         same = len(now & set(weights(saved)["tensors"].values()))
     if same < len(training.parameters):
         same += _halved(training, saved)
-    told: dict[str, Any] = {"trained": same, "apart": -1.0, "changed": "", "judged": 0, "strayed": []}
+    told: dict[str, Any] = {"trained": same, "apart": -1.0, "gone": 1.0}
+    told.update({"changed": "", "judged": 0, "strayed": []})
     if same < len(training.parameters):
         told.update(_detour(_moved(training, saved)))
     return told
@@ -171,6 +173,7 @@ def _detour(moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
     length = 0.0
     for end in (2, 3):
         length += math.sqrt(sum(float(((one[1] / factor - one[end]) ** 2).sum()) for one in others))
+    gone = math.sqrt(sum(float(((there - before) ** 2).sum()) for _path, there, _here, before in others))
     judged = [one for one in others if one[1].size >= JUDGED]
     strayed = []
     for path, there, here, before in judged:
@@ -179,6 +182,7 @@ def _detour(moved: list[tuple[str, Any, Any, Any]]) -> dict[str, Any]:
     length -= 2.0 * AVERAGING * math.sqrt(size)
     return {
         "apart": max(0.0, length / way - 1.0),
+        "gone": gone / way,
         "changed": others[0][0] if mixed else "",
         "judged": len(judged),
         "strayed": strayed,

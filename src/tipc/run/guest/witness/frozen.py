@@ -29,6 +29,10 @@ class Frozen:
             else:
                 self.trainable += math.prod(item.shape)
 
+    def kernels(self) -> int:
+        """How many of the frozen tensors have two sides or more: kernels and matrices, no biases."""
+        return sum(len(item.shape) > 1 for item, _before in self.tensors)
+
     def facts(self) -> dict[str, Any]:
         """What is as it was: statistics, and copies that follow the network, are not."""
         stayed = [item for item, before in self.tensors if fingerprint(item) == before]

@@ -26,6 +26,7 @@ class Images(Door):
         self.known: set[str] = set()
         self.lists: dict[str, None] = {}
         self.written: dict[str, None] = {}
+        self.others: set[str] = set()  # files that were written and are no images
 
     def begin(self) -> None:
         """Watch what Python opens, also before paddle comes."""
@@ -62,6 +63,12 @@ class Images(Door):
         name = os.path.abspath(os.fsdecode(path))
         if name.lower().endswith(SUFFIXES) and len(self.written) < MOST:
             self.written.setdefault(name)
+        elif len(self.others) < MOST and not self._is_pythons(name):
+            self.others.add(name)
+
+    def _is_pythons(self, name: str) -> bool:
+        """No result of the script's: bytecode, and what belongs to the system."""
+        return "__pycache__" in name or name.startswith((*SYSTEM, "/dev/"))
 
     def _add(self, path: str) -> None:
         lower = path.lower()
@@ -76,5 +83,10 @@ class Images(Door):
                 self.lists.setdefault(name)
 
     def facts(self, *, final: bool) -> dict[str, Any]:
-        """``images``, ``pictures`` and ``lists``."""
-        return {"images": self.paths, "pictures": list(self.written), "lists": list(self.lists)}
+        """``images``, ``pictures``, ``written`` and ``lists``."""
+        return {
+            "images": self.paths,
+            "pictures": list(self.written),
+            "written": len(self.others),
+            "lists": list(self.lists),
+        }

@@ -40,6 +40,8 @@ class Calls:
         self.samples = 0
         self.batch_sizes: list[int] = []
         self.digests: list[str] = []
+        self.looked = 0  # batches of several samples, the first ones
+        self.of_one = 0  # of which all samples are the same
 
 
 class Evaluation:
@@ -199,8 +201,7 @@ class Networks(Door):
         if self.witness.predictors.is_loaded(network):
             return self.witness.predictors.loaded_called(network, given, int(main.shape[0]))
         if network.training and not self._may_evaluate(network):
-            self.trained_on(network, main)
-            return None
+            return self.trained_on(network, main)
         return self.evaluated_on(network, given, main)
 
     def _may_evaluate(self, network: Any) -> bool:
@@ -216,8 +217,8 @@ class Networks(Door):
                 return False
         return True
 
-    def trained_on(self, network: Any, main: Any) -> None:
-        """A network is called in training mode."""
+    def trained_on(self, network: Any, main: Any) -> Any:
+        """A network is called in training mode; what to do when it has answered."""
         self.witness.training.seen_forward(network)
         calls = self.training.setdefault(id(network), Calls(self.size_of(network)))
         calls.count += 1
@@ -226,10 +227,22 @@ class Networks(Door):
             calls.learning = calls.learning or self.paddle.is_grad_enabled()
         batch = int(main.shape[0])
         calls.samples += batch
-        if batch not in calls.batch_sizes:
+        # Statistics that are taken anew, and calibration, are no training.
+        if batch not in calls.batch_sizes and self.paddle.is_grad_enabled():
             calls.batch_sizes.append(batch)
         if len(calls.digests) < DIGESTS:
             calls.digests.append(fingerprint(main))
+        if batch > 1 and calls.looked < KEPT:
+            calls.looked += 1
+            calls.of_one += len(set(row_prints(main))) == 1
+        # Of the first, second, fourth, … call the operators are counted by themselves.
+        if calls.count & (calls.count - 1) or not self.paddle.is_grad_enabled():
+            return None
+        self.witness.operators.begin_call()
+        return self._has_trained
+
+    def _has_trained(self, _answer: Any) -> None:
+        self.witness.operators.end_call()
 
     def evaluated_on(self, network: Any, given: list[tuple[str, Any]], main: Any) -> Any:
         """A network is called in eval mode; what to do with its answer."""

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
+from tipc.run.guest.witness.carried import Carried
 from tipc.run.guest.witness.door import Door, is_watched
 from tipc.run.guest.witness.frozen import Frozen
 from tipc.run.guest.witness.tensors import array, weights
@@ -62,6 +63,7 @@ class Training(Door):
         self.overwritten: dict[int, int] = {}
         self.amp: dict[str, str] = {}
         self.frozen = Frozen()
+        self.carried = Carried()
         self.network: Any = None  # the largest that was called in training mode
         self.largest = 0
         self.early: list[str] = []  # digests of the weights after the first steps, of several ranks
@@ -118,6 +120,7 @@ class Training(Door):
         """Gradients of a loss are computed."""
         self.backwards += 1
         self.unused += 1
+        self.carried.before_backward()
         if self.before is None and self.network is not None:
             self.frozen.look(self.network, self.witness.networks.generation)
             self.add([item for item in self.network.parameters() if is_trainable(item)])
@@ -182,6 +185,7 @@ class Training(Door):
         self._begin_work()
         parameters = _parameters(optimiser)
         self.add(parameters)
+        self.carried.before_step(optimiser, parameters)
         if self._sizes.get(id(optimiser)) != len(parameters):
             self._sizes[id(optimiser)] = len(parameters)
             self.given.update((item.name, None) for item in parameters)
@@ -301,6 +305,16 @@ class Training(Door):
             return 0.0 if difference == 0.0 else math.inf
         return math.sqrt(difference / size)
 
+    def _kernels(self, differences: dict[int, Any]) -> dict[str, int]:
+        """How many kernels and matrices the network has, and how many of them are others than at first."""
+        count = self.frozen.kernels()
+        moved = 0
+        for identity, difference in differences.items():
+            if len(self.parameters[identity].shape) > 1:
+                count += 1
+                moved += bool(difference.any())
+        return {"kernels": count, "kernels_moved": moved}
+
     def _rate(self, differences: dict[int, Any]) -> float:
         """How far a step went for a gradient, of the tensors that went farthest: one that was moved by hand
         is among them. 0 if none had a gradient, or if one that had none went by more than decay and farther
@@ -354,6 +368,8 @@ class Training(Door):
             "step_seconds": self.times,
             "work_seconds": self.times_at_work,
             "input_digests": calls.digests if calls else [],
+            "batches_looked_at": calls.looked if calls else 0,
+            "batches_of_one": calls.of_one if calls else 0,
             "amp": self.amp,
             "given": list(self.given),
             "gradients_seen": self.looked,
@@ -364,12 +380,15 @@ class Training(Door):
             "unused": self.unused,
             "gathered": self.gathered,
             "standing": self.standing,
+            "carried": self.carried.carried,
+            "carried_of": self.carried.looked,
         }
         if final:
             told.update(self.frozen.facts())
             told["after"] = self.now()
             differences = self._differences()
             told["change"] = self._change(differences)
+            told.update(self._kernels(differences))
             lost = self._lost(differences)
             told["with_gradient"] = [name for name in self.graded if name not in lost]
         told["own_seconds"] = self.witness.own_seconds

@@ -48,6 +48,7 @@ class Witness:
         self.networks = Networks(self)
         self.amp = Amp(self)
         self.predictors = Predictors(self)
+        self.operators = Operators(self)
         self.exports = Exports(self)
         self.weights_files = WeightsFiles(self)
         self.images = Images(self)
@@ -62,7 +63,7 @@ class Witness:
             self.predictors,
             StaticGraphs(self),
             Collectives(self),
-            Operators(self),
+            self.operators,
             self.images,
             self.children,
         ]
