@@ -3,6 +3,7 @@ else."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ from tipc.certify.checks.printed import wrong_probability
 from tipc.certify.checks.quant import trained_clips
 from tipc.certify.checks.training_claims import epoch_untold, loss_of_no_step, wrong_cost
 from tipc.certify.evidence.images_left import images_not_opened
-from tipc.certify.evidence.weights_file import Clip, WeightsInFile
+from tipc.certify.evidence.weights_file import Clip, WeightsInFile, digest
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED, Finding
 from tipc.run.record.results import Run
 from tipc.run.record.step_facts import PredictorFacts, ProcessFacts, Weights, WeightsFile
@@ -497,6 +498,23 @@ def test_weights_that_the_command_names_must_be_loaded(run: Run, judge: Judge) -
     rounded = replace(training_facts(), amp={"level": "O2"})  # to half precision: no tensor is equal
     untaken = seen("train", loads=(replace(loaded, weights=weights_of(9.0)),), training=rounded)
     found = [one for one in judge(asking, untaken) if one.check == "TT901"]
+    assert [one.status for one in found] == [PASS]
+
+
+def test_weights_of_sixteen_bits_are_those_that_a_network_of_float32_begins_with(
+    run: Run, judge: Judge
+) -> None:
+    step = next(step for step in run.plans[0].steps if step.kind == "train")
+    half = np.array([0.5, 2.5, -1.0, 0.125], "float16")
+    other = Path(run.plans[0].repo) / "other.pdparams"
+    other.write_bytes(pickle.dumps({"w": half}))
+    named = replace(step, argv=(*step.argv, "--pretrained=other.pdparams"))
+    steps = tuple(named if one is step else one for one in run.plans[0].steps)
+    asking = replace(run, plans=(replace(run.plans[0], steps=steps),))
+    loaded = WeightsFile(str(other), Weights("half", 1, 1.0, {"w": digest(half)}), 0)
+    before = Weights("whole", 1, 1.0, {"param_0": digest(half.astype("float32"))})
+    begun = seen("train", loads=(loaded,), training=replace(training_facts(), before=before))
+    found = [one for one in judge(asking, begun) if one.check == "TT901"]
     assert [one.status for one in found] == [PASS]
 
 

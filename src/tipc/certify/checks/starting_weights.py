@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
-from tipc.certify.evidence.weights_file import SUFFIX, find_weights
+from tipc.certify.evidence.weights_file import SUFFIX, find_weights, read_weights
 from tipc.certify.registry import Outcome, unchecked
 from tipc.certify.scene import StepScene
 from tipc.message import wording
@@ -74,7 +75,9 @@ def weights_never_taken(scene: StepScene, process: ProcessFacts, training: Train
             had.update(evaluation.weights.tensors.values())
     for value, path in weights_named(scene):
         for load in process.loads:
-            of_file = os.path.realpath(load.path) == path and load.at_step == 0
-            if of_file and had.isdisjoint(load.weights.tensors.values()):
+            if os.path.realpath(load.path) != path or load.at_step:
+                continue
+            widened = read_weights(Path(path)).widened  # those of 16 bits, as a network of 32 takes them
+            if had.isdisjoint({*load.weights.tensors.values(), *widened}):
                 return value
     return ""
