@@ -234,6 +234,28 @@ def test_what_was_seen_outweighs_what_was_said(name: str, run: Run, judge: Judge
     assert any(words in message for message in told), [(one.check, one.message) for one in alarms(found)]
 
 
+@pytest.mark.parametrize("lines", [(4, 5, 6, 1, 2, 3), (2, 1, 5, 6, 4, 3)])
+def test_losses_of_processes_that_the_script_started_stand_in_one_log_as_they_came(
+    lines: tuple[int, ...], run: Run, judge: Judge
+) -> None:
+    assert two_that_train(run, judge, [2.31 * 0.9**line for line in lines]) == PASS
+
+
+def test_losses_of_none_of_several_processes_are_found(run: Run, judge: Judge) -> None:
+    assert two_that_train(run, judge, [0.9, 1.0, 1.3, 1.35, 1.37, 1.38]) == FAIL
+
+
+def two_that_train(run: Run, judge: Judge, losses: list[float]) -> str:
+    """What TT904 says where half of the losses are those of another process."""
+
+    def edit(honest: Honest) -> None:
+        honest.change_training(losses=tuple(losses[:3]))
+        training = replace(training_facts(), losses=tuple(losses[3:]))
+        honest.beside["cell/train"] = (replace(honest.processes["cell/train"], rank=1, training=training),)
+
+    return next(one.status for one in judge(run, edit) if one.check == "TT904")
+
+
 def test_an_evaluation_in_training_mode_is_not_certified(run: Run, judge: Judge) -> None:
     found = judge(run, seen("eval", evaluations=(), training_calls=2))
     [told] = [one for one in found if one.check == "TT905"]
