@@ -2,9 +2,9 @@
 
 One chain of each family: training, evaluation where the repository has one, export, inference. Both run in
 fresh copies of the checkout, on the same drawn data and in the same environment (see ``field/``), and write
-bytecode, as Python usually does. They take turns, and the better time of each counts. Bound: all chains
-together take at most 0.8 of their bash's wall time; the ratio of each is printed. Broken: exit 1. Needs
-checkouts below ``$TIPC_FIELD``: those that are not there are left out, and without any it is skipped.
+bytecode, as Python usually does. They take turns, and the better time of each counts. Bound: each chain
+takes at most 0.8 of its bash's wall time; what all take together is printed, too. Broken by any: exit 1.
+Needs checkouts below ``$TIPC_FIELD``: those that are not there are left out, and without any it is skipped.
 """
 
 from __future__ import annotations
@@ -71,19 +71,25 @@ def main(names: list[str]) -> int:
     work = Path(os.environ.get("TIPC_FIELD_WORK", ".field")).resolve()
     rows = {row.id: row for row in ROWS}
     total = {"bash": 0.0, "tipc": 0.0}
+    above = []
     for name in names or CHAINS:
         row = rows[name]
         if not (checkouts / REPOSITORIES[row.repository].root).is_dir():
             print(f"{name}: left out, no checkout of {row.repository} below TIPC_FIELD")
             continue
-        for side, seconds in best_of(row, checkouts, work).items():
+        best = best_of(row, checkouts, work)
+        for side, seconds in best.items():
             total[side] += seconds
+        if best["tipc"] > AT_MOST * best["bash"]:
+            above.append(name)
     if not total["bash"]:
         print("skipped: no checkout below TIPC_FIELD")
         return 0
-    ratio = total["tipc"] / total["bash"]
-    print(f"all chains by tipc run with their checks: {ratio:.2f} of the bash (at most {AT_MOST})")
-    return 0 if ratio <= AT_MOST else 1
+    print(
+        f"all of them together: {total['tipc'] / total['bash']:.2f}; above {AT_MOST}:"
+        f" {', '.join(above) or 'none'}"
+    )
+    return 1 if above else 0
 
 
 if __name__ == "__main__":
