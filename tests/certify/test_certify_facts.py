@@ -26,7 +26,7 @@ from certify_facts import (
 )
 
 from tipc.certify.checks.benchmark import wrong_time
-from tipc.certify.checks.evaluation import left_out_of_file, left_unquantised
+from tipc.certify.checks.evaluated_weights import left_out_of_file, left_unquantised
 from tipc.certify.checks.evaluation_log import has_no_box
 from tipc.certify.checks.files_written import learnt_clips_left_out
 from tipc.certify.checks.printed import wrong_probability
