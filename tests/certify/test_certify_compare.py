@@ -81,6 +81,17 @@ def test_integers_agree_by_their_share() -> None:
     assert not compare(classes, other).agrees(FP32)
 
 
+def test_a_value_near_0_may_differ_as_the_larger_ones_do_where_all_samples_are_one() -> None:
+    """It is what is left of larger numbers, and one image has no spread that it could be held to."""
+    for rows in (1, 8):
+        wanted = np.repeat(np.array([[2.5, -1.75, 1e-5, 3.25]], "float32"), rows, 0)
+        got = wanted.copy()
+        got[:, 2] += 2e-6
+        assert compare(wanted, got).agrees(FP32)
+        got[:, 2] += 1e-3
+        assert not compare(wanted, got).agrees(FP32)
+
+
 def test_answers_that_do_not_differ_are_flat() -> None:
     same = np.tile(np.array([1.0, 0.0, -1.0], "float32"), (8, 1))
     assert compare(same, same).flat

@@ -144,6 +144,9 @@ def _floats(wanted: Array, got: Array, unit: float) -> Agreement:
     difference = np.abs(reference - answer)
     if are_shares(reference):
         unit = 1.0
+    elif reference.size and is_flat(reference):
+        # Without a spread there is only size, and a value near 0 is what larger ones left of each other.
+        unit = max(unit, float(np.median(np.abs(reference).max(0, initial=0.0))))
     noise = column_noise(reference, difference, unit)
     worst = -1
     if noise.size:
