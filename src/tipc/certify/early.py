@@ -37,6 +37,17 @@ def _ids_of(plan: Plan, cell: str, kinds: frozenset[str]) -> set[str]:
     return {step.id for step in plan.steps_by_cell[cell] if step.kind in kinds}
 
 
+def parts_of(questions: list[Question]) -> list[list[Question]]:
+    """What one probe is asked at a time: each engine by itself, so that what is still open when the steps
+    have ended can be asked on all processors."""
+    parts: list[list[Question]] = [[]]
+    for question in questions:
+        if question.trials and any(one.trials for one in parts[-1]):
+            parts.append([])
+        parts[-1].append(question)
+    return parts
+
+
 class EarlyChecks:
     """The probes of a run that still goes on; ``prober`` knows their answers."""
 
@@ -88,7 +99,7 @@ class EarlyChecks:
                     del self._open[index, cell, needed]
                     ready[index, cell] = None
         for index, cell in ready:
-            self._waiting.append(self._questions(index, cell))
+            self._waiting.extend(parts_of(self._questions(index, cell)))
 
     def _questions(self, index: int, cell: str) -> list[Question]:
         """What is asked about a cell. Files that cannot be read must not end a run: they are read again

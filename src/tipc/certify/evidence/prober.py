@@ -345,10 +345,13 @@ class Prober:
         """Put every question that has no good answer yet, and wait. If a process dies, what it has not
         answered goes to another, as long as that leads on; what remains has the reason for an answer. What
         took too long or too much memory beside others is asked once more, one by one."""
+        at_once = processors()
+        self._forget_errors()
+        if self._running:  # beside a probe that is still at work
+            self._put(self.open_questions(asked), at_once)
         self._wait(say)
         self._forget_errors()
         left = self.open_questions(asked)
-        at_once = processors()
         while left:
             stood_by = self._put(left, at_once)
             self._wait(say)
