@@ -41,9 +41,11 @@ def parts_of(questions: list[Question]) -> list[list[Question]]:
     """What one probe is asked at a time: each engine by itself, so that what is still open when the steps
     have ended can be asked on all processors."""
     parts: list[list[Question]] = [[]]
+    models_are_run = False  # by what the last part asks
     for question in questions:
-        if question.trials and any(one.trials for one in parts[-1]):
+        if question.trials and models_are_run:
             parts.append([])
+        models_are_run = models_are_run or bool(question.trials)
         parts[-1].append(question)
     return parts
 

@@ -37,7 +37,9 @@ def loaded_in_place(scene: PlanScene, cell: str, step: Step) -> Weights | None:
     if trained is None or trained.training is None:
         return None
     named = os.path.realpath(find_weights(scene.path(trainings[0].weights)))
-    loaded = {os.path.realpath(load.path): load.weights for load in process.loads}
+    loaded: dict[str, Weights] = {}
+    for load in process.loads:
+        loaded[os.path.realpath(load.path)] = load.weights
     if named in loaded:
         return None
     for save in trained.saves:
