@@ -245,7 +245,7 @@ LIES = [
         "every other epoch is trained, and all are counted",
         TRAIN,
         "for epoch in range(1, args.epochs + 1):",
-        "for epoch in range(2, args.epochs + 1, 2):",
+        "for epoch in (1, *range(2, args.epochs + 1, 2)):",
         "TT904",
         "none of them is of epoch 3",
     ),
