@@ -17,7 +17,7 @@ from tipc.certify.evidence.images_left import different_pictures, images_instead
 from tipc.certify.registry import Outcome
 from tipc.certify.scene import PlanScene
 from tipc.certify.verdict import FAIL, PASS, UNCHECKED
-from tipc.run.guest.witness.tensors import row_prints
+from tipc.run.guest.witness.tensors import are_one_sample, row_prints
 from tipc.run.record.results import Run
 
 RANDOM = np.random.default_rng(3)
@@ -58,6 +58,14 @@ def test_rows_are_told_apart_by_their_numbers_and_where_they_stand() -> None:
     assert len(set(row_prints(np.eye(9, dtype="uint8")))) == 9
     assert row_prints(images[2:3]) == row_prints(images)[2:3]
     assert row_prints(np.zeros((2, 0), "float32")) == []
+
+
+def test_a_batch_is_of_one_sample_only_where_each_input_is() -> None:
+    images = np.random.default_rng(1).random((4, 3, 8, 8)).astype("float32")
+    empty = np.zeros((4, 3, 32, 32), "float32")  # a detector's targets, larger than its images
+    size = np.zeros(2, "int64")  # of no sample
+    assert not are_one_sample([("target", empty), ("image", images)], 4)
+    assert are_one_sample([("target", empty), ("image", images[[2, 2, 2, 2]]), ("size", size)], 4)
 
 
 def test_one_image_in_place_of_all_that_were_opened_is_no_evaluation(run: Run, files: list[str]) -> None:

@@ -12,6 +12,7 @@ from tipc.run.guest.script import unseen
 from tipc.run.guest.witness.door import Door, leave_no_frame
 from tipc.run.guest.witness.tensors import (
     answers,
+    are_one_sample,
     arguments,
     array,
     fingerprint,
@@ -201,7 +202,7 @@ class Networks(Door):
         if self.witness.predictors.is_loaded(network):
             return self.witness.predictors.loaded_called(network, given, int(main.shape[0]))
         if network.training and not self._may_evaluate(network):
-            return self.trained_on(network, main)
+            return self.trained_on(network, given, main)
         return self.evaluated_on(network, given, main)
 
     def _may_evaluate(self, network: Any) -> bool:
@@ -217,7 +218,7 @@ class Networks(Door):
                 return False
         return True
 
-    def trained_on(self, network: Any, main: Any) -> Any:
+    def trained_on(self, network: Any, given: list[tuple[str, Any]], main: Any) -> Any:
         """A network is called in training mode; what to do when it has answered."""
         self.witness.training.seen_forward(network)
         calls = self.training.setdefault(id(network), Calls(self.size_of(network)))
@@ -234,7 +235,7 @@ class Networks(Door):
             calls.digests.append(fingerprint(main))
         if batch > 1 and calls.looked < KEPT:
             calls.looked += 1
-            calls.of_one += len(set(row_prints(main))) == 1
+            calls.of_one += are_one_sample(given, batch)
         # Of the first, second, fourth, … call the operators are counted by themselves.
         if calls.count & (calls.count - 1) or not self.paddle.is_grad_enabled():
             return None

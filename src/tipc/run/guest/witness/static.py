@@ -95,7 +95,7 @@ class StaticGraphs(Door):
             return None
         if network.trains:
             if main is not None:
-                self.witness.networks.trained_on(network, main)
+                self.witness.networks.trained_on(network, given, main)
             wanted = list(call.get("fetch_list") or [])
             self.witness.training.begin_program(network.tensors)
             return lambda answer: self._trained(wanted, answer)

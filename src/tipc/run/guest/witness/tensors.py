@@ -76,6 +76,15 @@ def row_prints(tensor: Any) -> list[int]:
     return prints
 
 
+def are_one_sample(given: list[tuple[str, Any]], batch: int) -> bool:
+    """Whether all samples of a batch are the same. The largest of a network's inputs may be no images, but
+    the targets of a detector, which are all empty: each input is looked at."""
+    for _path, tensor in given:
+        if len(tensor.shape) and int(tensor.shape[0]) == batch and len(set(row_prints(tensor))) > 1:
+            return False
+    return True
+
+
 @functools.lru_cache(maxsize=4)
 def _factors(count: int) -> Any:
     """As many odd numbers without a pattern, the same ones each time."""
