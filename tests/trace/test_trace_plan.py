@@ -118,7 +118,8 @@ def test_what_an_earlier_run_has_left_changes_nothing(repository: Make) -> None:
         "work/toy/lite/run1/final.pdparams",
         "work/toy/lite/run2/final.pdparams",
     ]
-    assert second.steps == first.steps
+    # The script starts its inference in the background: which of two comes first is chance.
+    assert {step.id: step for step in second.steps} == {step.id: step for step in first.steps}
 
 
 def test_a_script_that_makes_what_is_missing_still_makes_it(repository: Make) -> None:
